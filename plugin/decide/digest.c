@@ -1,0 +1,98 @@
+#include "decide/digest.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decide/pieces.h"
+#include "nccl_tuner.h"
+
+struct shape {
+  uint32_t nodes;
+  uint32_t ranks;
+};
+
+/* Numbers are hashed as little-endian bytes, whatever the machine's order. */
+static void add_number(XXH3_state_t* state, uint64_t number) {
+  unsigned char bytes[8];
+  for (int i = 0; i < 8; i++) bytes[i] = (unsigned char)(number >> (8 * i));
+  XXH3_128bits_update(state, bytes, sizeof bytes);
+}
+
+static void add_ratio(XXH3_state_t* state, double ratio) {
+  uint64_t bits;
+  memcpy(&bits, &ratio, sizeof bits);
+  add_number(state, bits);
+}
+
+static void add_piece(XXH3_state_t* state, const struct sw_piece* piece) {
+  add_number(state, piece->from);
+  add_number(state, piece->count);
+  for (uint32_t i = 0; i < piece->count; i++) {
+    struct sw_choice choice = piece->ranked[i].choice;
+    add_number(state, (uint64_t)(choice.algo + 1) << 16 | (uint64_t)(choice.proto + 1) << 8 | choice.channels);
+    add_ratio(state, piece->ranked[i].ratio);
+  }
+}
+
+static bool add_shape(XXH3_state_t* state, const struct sw_profile* profile, struct shape shape) {
+  struct sw_arena arena = SW_ARENA_EMPTY;
+  bool good = true;
+  add_number(state, shape.nodes);
+  add_number(state, shape.ranks);
+  for (int collective = 0; collective < NCCL_NUM_COLLECTIVES && good; collective++) {
+    struct sw_pieces pieces = {0};
+    good = sw_pieces_compile(&arena, profile, collective, shape.nodes, shape.ranks, &pieces);
+    add_number(state, pieces.count);
+    for (size_t i = 0; i < pieces.count; i++) add_piece(state, &pieces.items[i]);
+  }
+  sw_arena_free(&arena);
+  return good;
+}
+
+static int compare_shapes(const void* a, const void* b) {
+  const struct shape* x = a;
+  const struct shape* y = b;
+  if (x->nodes != y->nodes) return x->nodes < y->nodes ? -1 : 1;
+  return (x->ranks > y->ranks) - (x->ranks < y->ranks);
+}
+
+/* Every shape that a table has, once, and the shape that none has. */
+static bool add_shapes(XXH3_state_t* state, const struct sw_profile* profile) {
+  struct shape* shapes = calloc(profile->table_count + 1, sizeof *shapes);
+  if (!shapes) return false;
+  for (size_t i = 0; i < profile->table_count; i++)
+    shapes[i + 1] = (struct shape){profile->tables[i].nodes, profile->tables[i].ranks};
+  qsort(shapes, profile->table_count + 1, sizeof *shapes, compare_shapes);
+  bool good = true;
+  for (size_t i = 0; i <= profile->table_count && good; i++)
+    if (i == 0 || compare_shapes(&shapes[i - 1], &shapes[i]) != 0) good = add_shape(state, profile, shapes[i]);
+  free(shapes);
+  return good;
+}
+
+static bool add_text(XXH3_state_t* state, const struct sw_profile* profile) {
+  struct sw_text text = SW_TEXT_EMPTY;
+  sw_profile_write(profile, &text);
+  bool good = !text.failed;
+  XXH3_128bits_update(state, sw_text_string(&text), text.length);
+  sw_text_free(&text);
+  return good;
+}
+
+bool sw_digest_compute(const struct sw_profile* profile, struct sw_digest* out) {
+  XXH3_state_t* state = XXH3_createState();
+  if (!state) return false;
+  XXH3_128bits_reset(state);
+  add_number(state, SW_RULES_VERSION);
+  bool good = add_text(state, profile) && add_shapes(state, profile);
+  XXH128_hash_t hash = XXH3_128bits_digest(state);
+  XXH3_freeState(state);
+  if (!good) return false;
+  snprintf(out->hex, sizeof out->hex, "%016llx%016llx", (unsigned long long)hash.high64,
+           (unsigned long long)hash.low64);
+  return true;
+}
