@@ -83,7 +83,7 @@ $(plugin): $(call objects,$(plugin_sources)) $(core) plugin/exports.map
 	  -Wl,--version-script=plugin/exports.map -Wl,--gc-sections -o $@ $(filter %.o %.a,$^) -l:libyaml.a
 
 $(command): $(call objects,$(command_sources)) $(standin) $(core)
-	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a -ljansson
+	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a -l:libjansson.a
 
 # --- tests -----------------------------------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ static void add_shape(struct sw_text* text, const struct sw_facts* facts) {
                  facts->nodes == 1 ? "" : "s");
 }
 
-/* "; allreduce 3 MiB to 12 MiB: 2 channels" for every segment that is not NCCL's own. Returns their number. */
+/* "allreduce 3 MiB to 12 MiB: 2 channels; ..." for every segment that is not NCCL's own. Returns their number. */
 static size_t add_overrides(struct sw_text* text, const struct sw_plan* plan) {
   size_t overrides = 0;
   for (int c = 0; c < NCCL_NUM_COLLECTIVES; c++) {
@@ -44,7 +44,7 @@ static size_t add_overrides(struct sw_text* text, const struct sw_plan* plan) {
     struct sw_segment* segments = sw_segments_make(&plan->pieces[c], &count);
     for (size_t i = 0; segments && i < count; i++) {
       if (sw_choice_is_auto(segments[i].choice)) continue;
-      sw_text_printf(text, "; %s ", sw_value_word(&sw_collectives, c));
+      sw_text_printf(text, "%s%s ", overrides ? "; " : ": ", sw_value_word(&sw_collectives, c));
       sw_add_range(text, segments[i].from, segments[i].to);
       sw_text_add(text, ": ");
       sw_add_choice(text, segments[i].choice);

@@ -7,11 +7,8 @@ static size_t multiply(size_t a, size_t b) {
   return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
-size_t standin_traffic(nccl_collective collective, size_t bytes, size_t ranks, int protocol) {
-  size_t factor = 1;
-  if (collective == NCCL_ALLREDUCE) factor = 2;
-  if (collective == NCCL_ALLGATHER || collective == NCCL_REDUCESCATTER) factor = ranks;
-  size_t traffic = multiply(bytes, factor);
+size_t standin_traffic(nccl_collective collective, size_t bytes, int protocol) {
+  size_t traffic = multiply(bytes, collective == NCCL_ALLREDUCE ? 2 : 1);
   return protocol == NCCL_PROTO_LL ? multiply(traffic, 4) : traffic;
 }
 
@@ -43,7 +40,7 @@ int standin_channels(const struct standin_communicator* communicator, const stru
   int channels = as_signed_byte(asked);
   if (channels < 1 || !is_budget(shape, algorithm)) return channels;
   if (channels > own) channels = own;
-  size_t traffic = standin_traffic(operation->collective, operation->bytes, shape->ranks, protocol);
+  size_t traffic = standin_traffic(operation->collective, operation->bytes, protocol);
   size_t earned = traffic / rules->bytes_per_channel;
   if (earned >= (size_t)channels) return channels;
   return earned ? (int)earned : 1;

@@ -17,8 +17,8 @@
 int standin_channels(const struct standin_communicator* communicator, const struct standin_operation* operation,
                      int algorithm, int protocol, int asked);
 
-/* Traffic in bytes: twice the operation's for allreduce, `ranks` times for allgather and reducescatter, once for
- * broadcast and reduce; four times that for LL. SIZE_MAX where it would not fit. */
-size_t standin_traffic(nccl_collective collective, size_t bytes, size_t ranks, int protocol);
+/* Traffic in bytes: twice the operation's for allreduce, once for the others (whose `bytes` are the whole buffer, all
+ * ranks' parts of an allgather or reducescatter included); four times that for LL. SIZE_MAX where it would not fit. */
+size_t standin_traffic(nccl_collective collective, size_t bytes, int protocol);
 
 #endif

@@ -82,13 +82,31 @@ static struct sw_piece decide_between(struct sw_maker* m, const struct span* spa
   return piece;
 }
 
-/* The place in log2(bytes) where a piece within a grid cell is decided: the cell's middle, or the piece's end nearest
-   to it. */
-static double middle_of(int cell, uint64_t from, uint64_t to) {
+/*
+ * The place in log2(bytes) where a piece within a grid cell is decided: the cell's middle, but between the two measured
+ * sizes, and where the piece is cut at the end of a reach, not beyond it.
+ */
+static double middle_of(const struct span* span, int cell, uint64_t from, uint64_t to) {
+  bool first = from == span->left->bytes + 1;
+  bool last = to + 1 == span->right->bytes;
+  bool begins = !first && (from == span->reaches.left_to + 1 || from == span->reaches.right_from);
+  bool ends = !last && (to == span->reaches.left_to || to + 1 == span->reaches.right_from);
   double middle = (cell + 0.5) / SW_GRID_PER_OCTAVE;
-  double low = sw_log2((double)from);
-  double high = sw_log2((double)to);
+  double low = begins ? sw_log2((double)from) : span->left_log2;
+  double high = ends ? sw_log2((double)to) : span->right_log2;
   return middle < low ? low : middle > high ? high : middle;
+}
+
+/* Reaches end at no place where nothing was measured at one end only. */
+static void drop_idle_reaches(const struct sw_maker* m, struct span* span) {
+  bool at_left = false;
+  bool at_right = false;
+  for (size_t i = 0; i < span->lines; i++) {
+    at_left = at_left || m->lines[i].end == AT_LEFT;
+    at_right = at_right || m->lines[i].end == AT_RIGHT;
+  }
+  if (!at_left) span->reaches.left_to = span->right->bytes - 1;
+  if (!at_right) span->reaches.right_from = span->left->bytes + 1;
 }
 
 static uint64_t next_cut(const struct span* span, uint64_t from, int cell) {
@@ -108,11 +126,12 @@ void sw_pieces_between(struct sw_maker* m, const struct sw_point* left, const st
                       .own = line_between(sw_auto_time(left), sw_auto_time(right), sw_auto_time(left)),
                       .lines = make_lines(m, left, right),
                       .reaches = sw_find_reaches(m->policy, left->bytes, right->bytes)};
+  drop_idle_reaches(m, &span);
   uint64_t from = left->bytes + 1;
   while (from < right->bytes) {
     int cell = sw_grid_cell(from);
     uint64_t to = next_cut(&span, from, cell) - 1;
-    struct sw_piece piece = decide_between(m, &span, from, to, middle_of(cell, from, to));
+    struct sw_piece piece = decide_between(m, &span, from, to, middle_of(&span, cell, from, to));
     sw_pieces_add(m->list, &piece);
     from = to + 1;
   }

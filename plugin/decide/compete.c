@@ -5,22 +5,28 @@
 #include "nccl_tuner.h"
 
 /*
- * gain >= min_gain, as time * 1 <= auto * (1 - min_gain) in units of 1 / SW_ONE: where both sides are equal, both
- * round to the same double, so the bound is inclusive on every machine.
+ * Bounds are inclusive. Times between measured sizes carry the rounding of a logarithm and its inverse, about 1e-14, so
+ * what differs by less than this part is equal: else a time that lies on a bound all along would fall now on one side,
+ * now on the other. No measurement is as fine.
  */
+#define ROUNDING 1e-11
+
+/* gain >= min_gain, as time * 1 <= auto * (1 - min_gain) in units of 1 / SW_ONE. */
 static bool clears_min_gain(const struct sw_policy* policy, double auto_ps, double time_ps) {
-  return time_ps * (double)SW_ONE <= auto_ps * (double)(SW_ONE - policy->min_gain);
+  return time_ps * (double)SW_ONE <= auto_ps * (double)(SW_ONE - policy->min_gain) * (1 + ROUNDING);
 }
 
-/*
- * gain >= sqrt(a^2 + b^2), squared on both sides to need no root. The two sides together are rounded eight times, by
- * 2^-53 at most: what differs by less than 1e-15 is equal, so that this bound, too, is inclusive.
- */
+/* gain >= sqrt(a^2 + b^2), squared on both sides to need no root. */
 static bool clears_spread(double auto_ps, int64_t auto_spread, double time_ps, int64_t spread) {
   double saved = (auto_ps - time_ps) * (double)SW_ONE;
   double a = (double)auto_spread;
   double b = (double)spread;
-  return saved * saved * (1 + 1e-15) >= (a * a + b * b) * (auto_ps * auto_ps);
+  return saved * saved * (1 + ROUNDING) >= (a * a + b * b) * (auto_ps * auto_ps);
+}
+
+/* Within 2% of the fastest. */
+static bool is_equal(double time_ps, double fastest_ps) {
+  return time_ps * 100 <= fastest_ps * 102 * (1 + ROUNDING);
 }
 
 static enum sw_verdict judge(const struct sw_policy* policy, double auto_ps, int64_t auto_spread,
@@ -49,7 +55,7 @@ static int channels_to_compare(struct sw_choice choice) {
 /* Of contenders in ascending time, the index of the best one. */
 static size_t best_of(const struct sw_contender* contenders, size_t count) {
   size_t best = 0;
-  for (size_t i = 1; i < count && contenders[i].time_ps * 100 <= contenders[0].time_ps * 102; i++)
+  for (size_t i = 1; i < count && is_equal(contenders[i].time_ps, contenders[0].time_ps); i++)
     if (channels_to_compare(contenders[i].choice) < channels_to_compare(contenders[best].choice)) best = i;
   return best;
 }

@@ -7,7 +7,7 @@ enum { SUB_BITS = 6, BUCKETS = 64 << SUB_BITS };
 
 /* Sizes of one bucket have their top bit and the SUB_BITS bits behind it in common; buckets ascend with sizes. */
 static inline uint32_t bucket_of(uint64_t bytes) {
-  uint64_t least_one = bytes | 1;
+  uint64_t least_one = bytes ? bytes : 1;
   uint32_t zeros = (uint32_t)__builtin_clzll(least_one);
   uint32_t below = (uint32_t)((least_one << zeros << 1) >> (64 - SUB_BITS));
   return (63 - zeros) << SUB_BITS | below;

@@ -12,13 +12,13 @@ const struct sw_time* sw_auto_time(const struct sw_point* point) {
   return point->count && sw_choice_is_auto(point->times[0].choice) ? &point->times[0] : NULL;
 }
 
-/* The largest size that a factor (of SW_ONE) above `bytes` reaches, inclusive. */
+/* The largest size that a factor (of SW_ONE) above `bytes` reaches, inclusive; UINT64_MAX where it is larger. */
 static uint64_t factor_up(uint64_t bytes, int64_t factor) {
   uint64_t one = (uint64_t)SW_ONE;
   uint64_t whole = (uint64_t)factor / one;
   uint64_t rest = (uint64_t)factor % one;
-  if (whole && bytes > (UINT64_MAX >> 2) / whole) return UINT64_MAX >> 1;
-  return bytes * whole + bytes / one * rest + bytes % one * rest / one;
+  uint64_t part = bytes / one * rest + bytes % one * rest / one;
+  return bytes > (UINT64_MAX - part) / whole ? UINT64_MAX : bytes * whole + part;
 }
 
 /* The smallest size from which a factor (of SW_ONE) reaches `bytes`, inclusive. */
@@ -154,7 +154,7 @@ static void add_table(struct sw_maker* m) {
   }
   uint64_t end = factor_up(at.to, m->policy->reach);
   add_reach(m, &at, at.to + 1, end);
-  add_outside(m, end + 1, UINT64_MAX);
+  if (end < UINT64_MAX) add_outside(m, end + 1, UINT64_MAX);
 }
 
 static size_t most_choices(const struct sw_table* table) {

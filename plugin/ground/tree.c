@@ -44,11 +44,18 @@ static char byte_at(const struct sw_diags* diags, struct sw_place place) {
   return offset < diags->source_length ? diags->source[offset] : '\0';
 }
 
-/* A tab in front of a key is the commonest mistake, and libyaml's words for it do not say so. */
+/* The commonest mistakes are a tab in front of a key and a text such as *GB10* without quotes; libyaml's words for them
+   do not say so. */
 static void report_syntax_error(struct builder* b, const char* problem) {
   struct sw_place place = place_of(b->parser.problem_mark, b->parser.problem_mark);
+  struct sw_place begin = b->parser.context ? place_of(b->parser.context_mark, b->parser.context_mark) : place;
+  char first = byte_at(b->diags, begin);
   if (byte_at(b->diags, place) == '\t') {
     sw_report(b->diags, SW_SYNTAX, place, "not YAML: a tab stands here; indent with blanks");
+    return;
+  }
+  if (first && begin.column > 1 && strchr("*&@`%", first)) {
+    sw_report(b->diags, SW_SYNTAX, begin, "not YAML: a value that begins with %c has to be quoted", first);
     return;
   }
   const char* context = b->parser.context;
@@ -136,7 +143,7 @@ static bool open_node(struct builder* b, enum sw_node_form form, struct sw_place
 }
 
 static bool refuse(struct builder* b, struct sw_place place, const char* what) {
-  sw_report(b->diags, SW_NOT_PLAIN, place, "%s are not part of the format: write the value out", what);
+  sw_report(b->diags, SW_NOT_PLAIN, place, "%s are not part of the format: write the value out, or quote it", what);
   return false;
 }
 

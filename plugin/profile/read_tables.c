@@ -231,7 +231,7 @@ static void read_range(struct sw_reader* reader, const struct sw_node* node, voi
     sw_report(reader->diags, SW_BAD_NUMBER, node->place, "bytes '..' names no size; leave the key out for all sizes");
     return;
   }
-  if (from_length && !sw_value_size(reader, node, "bytes", node->word, from_length, &rule->from)) return;
+  if ((from_length || !dots) && !sw_value_size(reader, node, "bytes", node->word, from_length, &rule->from)) return;
   if (to_length && !sw_value_size(reader, node, "bytes", to, to_length, &rule->to)) return;
   if (rule->to < rule->from)
     sw_report(reader->diags, SW_EMPTY_RANGE, node->place, "bytes '%.60s' ends before it begins", node->word);

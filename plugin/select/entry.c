@@ -132,18 +132,15 @@ static bool find_in_folders(const char* path, const char* name, struct sw_text* 
   return found;
 }
 
-bool sw_library_find(const char* path, const char* name, struct sw_entry* entry, struct sw_text* fault) {
-  static const char no_memory[] = "out of memory";
-  bool good = true;
-  bool found = true;
-  struct sw_text file = SW_TEXT_EMPTY;
-  const struct sw_shipped* shipped = NULL;
-  if (strchr(name, '/') || ends_with(name, ".yaml")) good = sw_entry_read(name, entry);
-  else if (find_in_folders(path, name, &file)) good = sw_entry_read(sw_text_string(&file), entry);
-  else if ((shipped = sw_shipped_find(name))) good = sw_entry_read_shipped(shipped, entry);
-  else found = false;
-  sw_text_free(&file);
-  if (!found) say_not_found(path, name, fault);
-  else if (!good) sw_text_add(fault, no_memory);
-  return found && good;
+bool sw_locate(const char* path, const char* name, struct sw_location* out, struct sw_text* fault) {
+  *out = (struct sw_location){.file = SW_TEXT_EMPTY};
+  if (strchr(name, '/') || ends_with(name, ".yaml")) {
+    sw_text_add(&out->file, name);
+    return !out->file.failed;
+  }
+  if (find_in_folders(path, name, &out->file)) return true;
+  sw_text_free(&out->file);
+  out->shipped = sw_shipped_find(name);
+  if (!out->shipped) say_not_found(path, name, fault);
+  return out->shipped != NULL;
 }

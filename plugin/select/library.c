@@ -29,19 +29,25 @@ static void refuse(struct sw_library* library, enum sw_code code, const char* te
 
 /* --- the profile that was named ---------------------------------------------------------------------------------- */
 
+static bool read_located(const struct sw_location* location, struct sw_entry* entry) {
+  return location->shipped ? sw_entry_read_shipped(location->shipped, entry)
+                           : sw_entry_read(sw_text_string(&location->file), entry);
+}
+
 static void load_named(struct sw_library* library) {
   struct sw_text fault = SW_TEXT_EMPTY;
+  struct sw_location location;
   struct sw_entry* entry = new_entry(library);
-  if (entry && sw_library_find(library->switches.path, library->switches.profile, entry, &fault)) {
+  if (!sw_locate(library->switches.path, library->switches.profile, &location, &fault)) {
+    sw_text_printf(&library->refusal, "NCCL_SIZEWISE_PROFILE: %s [SW-%d]", sw_text_string(&fault), (int)SW_NO_PROFILE);
+  } else if (!entry || !read_located(&location, entry)) {
+    refuse(library, SW_NO_MEMORY, "out of memory");
+  } else {
     library->count++;
     library->named = true;
     if (entry->fault) sw_text_printf(&library->refusal, "NCCL_SIZEWISE_PROFILE: %s", entry->fault);
-  } else {
-    struct sw_text text = SW_TEXT_EMPTY;
-    sw_text_printf(&text, "NCCL_SIZEWISE_PROFILE: %s", sw_text_string(&fault));
-    refuse(library, SW_NO_PROFILE, sw_text_string(&text));
-    sw_text_free(&text);
   }
+  sw_text_free(&location.file);
   sw_text_free(&fault);
 }
 
@@ -116,12 +122,16 @@ static void load_searched(struct sw_library* library) {
 /* --- all of it --------------------------------------------------------------------------------------------------- */
 
 static void load(struct sw_library* library, const struct sw_diags* diags) {
-  if (diags->errors) refuse(library, SW_BAD_SETTING, diags->items[0].text);
+  if (diags->errors)
+    refuse(library, SW_BAD_SETTING, diags->items[0].text);
   else if (library->switches.off && library->switches.expect.hex[0])
-    refuse(library, SW_WRONG_DIGEST,
-           "NCCL_SIZEWISE_PROFILE=off, but NCCL_SIZEWISE_EXPECT pins a profile that every rank must have; unset it too");
-  else if (library->switches.profile) load_named(library);
-  else if (!library->switches.off) load_searched(library);
+    refuse(
+        library, SW_WRONG_DIGEST,
+        "NCCL_SIZEWISE_PROFILE=off, but NCCL_SIZEWISE_EXPECT pins a profile that every rank must have; unset it too");
+  else if (library->switches.profile)
+    load_named(library);
+  else if (!library->switches.off)
+    load_searched(library);
 }
 
 struct sw_library* sw_library_load(const struct sw_facts_source* source) {

@@ -29,8 +29,8 @@ struct sw_library {
   struct sw_facts machine;
   struct sw_entry* entries;
   size_t count;
-  bool named;              /* entries[0] is the profile that NCCL_SIZEWISE_PROFILE names */
-  struct sw_text refusal;  /* why no communicator may start; "" when they may */
+  bool named;               /* entries[0] is the profile that NCCL_SIZEWISE_PROFILE names */
+  struct sw_text refusal;   /* why no communicator may start; "" when they may */
   struct sw_text* warnings; /* to be said once */
   size_t warning_count;
 };
@@ -39,11 +39,16 @@ struct sw_library {
 struct sw_library* sw_library_load(const struct sw_facts_source* source);
 void sw_library_free(struct sw_library* library);
 
+/* Where a profile is: a file, or compiled in. */
+struct sw_location {
+  struct sw_text file; /* "" when it is compiled in; free it */
+  const struct sw_shipped* shipped;
+};
+
 /*
- * One profile, by path or name, as NCCL_SIZEWISE_PROFILE would find it; `path` are the folders. False, with the
- * reason in `fault`, when there is none. An invalid file is found: its entry has no profile. sw_entry_free frees it.
+ * Finds a profile by path or name, as NCCL_SIZEWISE_PROFILE does; `path` are the folders. False, with the reason in
+ * `fault`, when a name is nowhere. A path is taken as it is: whether there is a file shows when it is read.
  */
-bool sw_library_find(const char* path, const char* name, struct sw_entry* entry, struct sw_text* fault);
-void sw_entry_free(struct sw_entry* entry);
+bool sw_locate(const char* path, const char* name, struct sw_location* out, struct sw_text* fault);
 
 #endif

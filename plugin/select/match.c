@@ -82,10 +82,10 @@ static void describe(const struct sw_facts* facts, enum sw_match_key key, char o
 }
 
 static bool (*const holds[SW_MATCH_COUNT])(const char* wanted, const char* found) = {
-    [SW_MATCH_GPU] = is_pattern_of,         [SW_MATCH_COMPUTE] = is_same,
-    [SW_MATCH_ARCH] = is_same,              [SW_MATCH_NET] = is_same,
-    [SW_MATCH_NET_GBPS] = is_same,          [SW_MATCH_NVLINK_DOMAINS] = is_same,
-    [SW_MATCH_NCCL] = is_version_prefix,    [SW_MATCH_DRIVER] = is_version_prefix,
+    [SW_MATCH_GPU] = is_pattern_of,      [SW_MATCH_COMPUTE] = is_same,
+    [SW_MATCH_ARCH] = is_same,           [SW_MATCH_NET] = is_same,
+    [SW_MATCH_NET_GBPS] = is_same,       [SW_MATCH_NVLINK_DOMAINS] = is_same,
+    [SW_MATCH_NCCL] = is_version_prefix, [SW_MATCH_DRIVER] = is_version_prefix,
 };
 
 static int specificity_of(const struct sw_profile* profile) {
@@ -115,9 +115,12 @@ struct sw_match sw_match_profile(const struct sw_profile* profile, const struct 
     match.fit = fit;
     sw_text_free(&match.why);
     const char* word = sw_value_word(&sw_match_keys, key);
-    if (known) sw_text_printf(&match.why, "%s is '%s', not '%s'", word, found, wanted);
-    else if (found[0]) sw_text_printf(&match.why, "this node holds GPUs of different models, so %s is open", word);
-    else sw_text_printf(&match.why, "%s is not known here, and has to be '%s'", word, wanted);
+    if (known)
+      sw_text_printf(&match.why, "%s is '%s', not '%s'", word, found, wanted);
+    else if (found[0])
+      sw_text_printf(&match.why, "this node holds GPUs of different models, so %s is open", word);
+    else
+      sw_text_printf(&match.why, "%s is not known here, and has to be '%s'", word, wanted);
   }
   return match;
 }

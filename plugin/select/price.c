@@ -135,6 +135,6 @@ bool sw_add_forced(struct sw_text* text, const struct sw_forced* forced, const s
     if ((tables[count] = sw_profile_table(profile, c, plan->nodes, plan->ranks))) count++;
   for (int i = 0; i < count; i++) add_losses(text, forced, profile, tables[i], count > 1);
   for (int c = 0; c < NCCL_NUM_COLLECTIVES; c++) add_switched_off(text, forced, plan, c);
-  if (text->length == before) sw_text_add(text, "; the profile does not know what that costs");
+  if (text->length == before) sw_text_add(text, "; the profile knows of no loss by that");
   return true;
 }

@@ -11,9 +11,9 @@
 
 /* One collective's forced choice at one measured size. */
 struct sw_price {
-  bool known;                  /* false: no choice with the forced algorithm and protocol was measured there */
-  const struct sw_time* time;  /* what was measured; its channels can differ from what is forced */
-  const struct sw_time* own;   /* NCCL's own choice at the same size */
+  bool known;                 /* false: no choice with the forced algorithm and protocol was measured there */
+  const struct sw_time* time; /* what was measured; its channels can differ from what is forced */
+  const struct sw_time* own;  /* NCCL's own choice at the same size */
 };
 
 /* The choice that the settings leave: algorithm and protocol where exactly one is left, channels where a limit caps

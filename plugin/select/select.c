@@ -113,7 +113,7 @@ static bool fits_by_itself(const struct sw_entry* entry, const struct sw_facts* 
 struct found {
   const struct sw_entry* best;
   int specificity;
-  int equals; /* how many others fit as well and say something else */
+  int equals;             /* how many others fit as well and say something else */
   struct sw_text names;   /* of the best and its equals */
   struct sw_text reasons; /* why the others do not fit */
 };
@@ -143,8 +143,8 @@ static void say_nothing_fits(const struct sw_library* library, const struct foun
     sw_text_printf(why, "no profile fits: %s", sw_text_string(&found->reasons));
     return;
   }
-  sw_text_printf(why, "no profile in %s; shipped ones apply when NCCL_SIZEWISE_PROFILE names them:",
-                 library->switches.path);
+  sw_text_printf(why,
+                 "no profile in %s; shipped ones apply when NCCL_SIZEWISE_PROFILE names them:", library->switches.path);
   for (const struct sw_shipped* shipped = sw_shipped_profiles; shipped->name; shipped++)
     sw_text_printf(why, "%s %s", shipped == sw_shipped_profiles ? "" : ",", shipped->name);
 }
@@ -155,7 +155,8 @@ static void judge_found(const struct sw_library* library, const struct sw_facts*
     say_nothing_fits(library, found, &selection->why);
   } else if (found->equals) {
     sw_text_add(&selection->why, "several profiles fit equally well");
-    sw_text_printf(&selection->warning, "several profiles fit equally well: %s; set NCCL_SIZEWISE_PROFILE to one [SW-%d]",
+    sw_text_printf(&selection->warning,
+                   "several profiles fit equally well: %s; set NCCL_SIZEWISE_PROFILE to one [SW-%d]",
                    sw_text_string(&found->names), (int)SW_SEVERAL_MATCH);
   } else if (facts->nodes > 1) {
     sw_text_printf(&selection->why,

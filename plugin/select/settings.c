@@ -32,7 +32,8 @@ static void read_expect(const char* (*getenv)(const char*), struct sw_diags* dia
   const char* value = value_of(getenv, "NCCL_SIZEWISE_EXPECT");
   if (!value) return;
   if (strlen(value) != SW_DIGEST_LENGTH || strspn(value, "0123456789abcdefABCDEF") != SW_DIGEST_LENGTH) {
-    report(diags, "NCCL_SIZEWISE_EXPECT", value, "a digest of 32 hexadecimal digits, as 'sizewise check FILE' prints it");
+    report(diags, "NCCL_SIZEWISE_EXPECT", value,
+           "a digest of 32 hexadecimal digits, as 'sizewise check FILE' prints it");
     return;
   }
   for (int i = 0; i < SW_DIGEST_LENGTH; i++) {

@@ -13,10 +13,10 @@
 #define SW_DEFAULT_PATH "/etc/sizewise/profiles:" SW_DATA_FOLDER "/profiles"
 
 struct sw_switches {
-  char* profile; /* path or name; NULL: not set */
-  bool off;      /* NCCL_SIZEWISE_PROFILE=off */
-  char* path;    /* folders, separated by ':' */
-  bool path_set; /* false: the default */
+  char* profile;           /* path or name; NULL: not set */
+  bool off;                /* NCCL_SIZEWISE_PROFILE=off */
+  char* path;              /* folders, separated by ':' */
+  bool path_set;           /* false: the default */
   struct sw_digest expect; /* "": not set */
   bool strict;
   bool deterministic;

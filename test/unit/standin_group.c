@@ -34,13 +34,13 @@ static const struct {
     {23300, NULL, 1, RING, SIMPLE, NCCL_ALLREDUCE, 65536, 0, 4},
     {22809, NULL, 1, RING, LL, NCCL_ALLREDUCE, 8192, 0, 4}, /* LL: 8 x 2 x 4 / 16 */
     {22809, NULL, 1, RING, LL128, NCCL_ALLREDUCE, 8192, 0, 1},
-    {22809, NULL, 1, RING, SIMPLE, NCCL_ALLGATHER, 4096, 0, 2},     /* 4 x 8 ranks / 16 */
-    {22809, NULL, 1, RING, SIMPLE, NCCL_REDUCESCATTER, 6144, 0, 3}, /* 6 x 8 ranks / 16 */
-    {22809, NULL, 1, RING, SIMPLE, NCCL_BROADCAST, 49152, 0, 3},    /* 48 / 16 */
+    {22809, NULL, 1, RING, SIMPLE, NCCL_ALLGATHER, 32768, 0, 2},     /* 32 / 16: the whole buffer */
+    {22809, NULL, 1, RING, SIMPLE, NCCL_REDUCESCATTER, 49152, 0, 3}, /* 48 / 16 */
+    {22809, NULL, 1, RING, SIMPLE, NCCL_BROADCAST, 49152, 0, 3},     /* 48 / 16 */
     {22809, NULL, 1, RING, SIMPLE, NCCL_REDUCE, 49151, 0, 2},
     {22809, NULL, 1, RING, SIMPLE, NCCL_ALLREDUCE, 0, 0, 1},           /* one at least */
     {22809, NULL, 1, RING, LL, NCCL_ALLREDUCE, (size_t)1 << 62, 0, 8}, /* traffic does not wrap around */
-    {22809, NULL, 2, PAT, SIMPLE, NCCL_ALLGATHER, 4096, 0, 2},
+    {22809, NULL, 2, PAT, SIMPLE, NCCL_ALLGATHER, 32768, 0, 2},
     {22809, NULL, 2, CND, SIMPLE, NCCL_ALLREDUCE, 64, 0, 8}, /* CollNet: no budget */
     {22809, NULL, 2, NVLS, SIMPLE, NCCL_ALLREDUCE, 64, 0, 8},
     {22809, NULL, 1, NVLS, SIMPLE, NCCL_ALLREDUCE, 64, 0, 1},
