@@ -72,13 +72,13 @@ static struct sw_piece decide_between(struct sw_maker* m, const struct span* spa
     if (line->end == AT_LEFT && to > span->reaches.left_to) continue;
     if (line->end == AT_RIGHT && from < span->reaches.right_from) continue;
     double time_ps = line->end == AT_BOTH ? time_at(line, weight) : auto_ps * line->ratio;
-    m->contenders[count++] = (struct sw_contender){
-        .choice = line->choice, .time_ps = time_ps, .spread = line->spread, .foreign = line->foreign};
+    m->contenders[count++] = (struct sw_contender){.choice = line->choice,
+                                                   .time_ps = time_ps,
+                                                   .spread = line->spread,
+                                                   .foreign = line->foreign,
+                                                   .settings = line->settings};
   }
   sw_maker_decide(m, auto_ps, span->own.spread, count, &piece);
-  for (size_t i = 0; piece.runner_up.verdict == SW_NEEDS_SETTINGS && i < span->lines; i++)
-    if (m->lines[i].foreign && sw_choice_same(m->lines[i].choice, piece.runner_up.choice))
-      piece.runner_up.settings = m->lines[i].settings;
   return piece;
 }
 

@@ -20,6 +20,7 @@ struct sw_contender {
   double time_ps;
   int64_t spread; /* of SW_ONE; 0 where none is stated */
   bool foreign;   /* measured under other settings than auto */
+  const struct sw_settings* settings;
   enum sw_verdict verdict;
 };
 

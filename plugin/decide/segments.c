@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "decide/log2.h"
+
 static struct sw_choice winner(const struct sw_piece* piece) {
   return piece->count ? piece->ranked[0].choice : SW_AUTO;
 }
@@ -27,12 +29,35 @@ static uint64_t middle_size(const struct sw_piece* piece) {
   return piece->from + (piece->to - piece->from) / 2;
 }
 
-static void set_times(struct sw_segment* segment, const struct sw_piece* piece) {
+/* A choice's time at a point, under the settings that auto's has there. */
+static const struct sw_time* time_like_auto(const struct sw_point* point, struct sw_choice choice) {
+  for (size_t i = 0; i < point->count; i++)
+    if (sw_choice_same(point->times[i].choice, choice) &&
+        sw_settings_same(&point->times[i].settings, &point->times[0].settings))
+      return &point->times[i];
+  return NULL;
+}
+
+/* A choice's time on the curve between a piece's two points; 0 where it was not measured at both. */
+static double time_between(const struct sw_piece* piece, struct sw_choice choice, uint64_t bytes) {
+  const struct sw_time* left = time_like_auto(piece->left, choice);
+  const struct sw_time* right = time_like_auto(piece->right, choice);
+  if (!left || !right) return 0;
+  double low = sw_log2((double)piece->left->bytes);
+  double width = sw_log2((double)piece->right->bytes) - low;
+  double weight = width > 0 ? (sw_log2((double)bytes) - low) / width : 0;
+  double from = sw_log2((double)left->median_ps);
+  return sw_exp2(from + (sw_log2((double)right->median_ps) - from) * weight);
+}
+
+/* The times that a piece stands for: those of its measured size, or, between two, those at `bytes`. */
+static void set_times(struct sw_segment* segment, const struct sw_piece* piece, uint64_t bytes) {
   if (!(piece->auto_ps > 0)) return;
-  segment->auto_ps = piece->auto_ps;
-  segment->time_ps = piece->count ? piece->auto_ps * piece->ranked[0].ratio : piece->auto_ps;
-  bool at_point = piece->basis == SW_BASIS_MEASURED || piece->basis == SW_BASIS_REACH;
-  segment->at_bytes = at_point ? piece->left->bytes : middle_size(piece);
+  bool between = piece->basis == SW_BASIS_BETWEEN;
+  double time_ps = between ? time_between(piece, winner(piece), bytes) : 0;
+  segment->at_bytes = between ? bytes : piece->left->bytes;
+  segment->auto_ps = between ? time_between(piece, SW_AUTO, bytes) : piece->auto_ps;
+  segment->time_ps = time_ps > 0 ? time_ps : segment->auto_ps * (piece->count ? piece->ranked[0].ratio : 1);
 }
 
 struct sw_segment* sw_segments_make(const struct sw_pieces* pieces, size_t* count) {
@@ -46,7 +71,10 @@ struct sw_segment* sw_segments_make(const struct sw_pieces* pieces, size_t* coun
     segments[made - 1].last = piece;
     segments[made - 1].to = piece->to;
   }
-  for (size_t i = 0; i < made; i++) set_times(&segments[i], shown_piece(&segments[i]));
+  for (size_t i = 0; i < made; i++) {
+    const struct sw_piece* shown = shown_piece(&segments[i]);
+    set_times(&segments[i], shown, middle_size(shown));
+  }
   *count = made;
   return segments;
 }
@@ -54,7 +82,7 @@ struct sw_segment* sw_segments_make(const struct sw_pieces* pieces, size_t* coun
 struct sw_segment sw_segment_at(const struct sw_pieces* pieces, uint64_t bytes) {
   const struct sw_piece* piece = sw_pieces_find(pieces, bytes);
   struct sw_segment segment = {.from = bytes, .to = bytes, .choice = winner(piece), .first = piece, .last = piece};
-  set_times(&segment, piece);
+  set_times(&segment, piece, bytes);
   return segment;
 }
 
@@ -73,7 +101,7 @@ void sw_add_range(struct sw_text* text, uint64_t from, uint64_t to) {
 }
 
 static void add_settings(struct sw_text* text, const struct sw_settings* settings) {
-  for (size_t i = 0; settings && i < settings->count; i++)
+  for (size_t i = 0; i < settings->count; i++)
     sw_text_printf(text, "%s%s=%s", i ? " " : "", settings->items[i].name, settings->items[i].value);
 }
 
@@ -91,6 +119,8 @@ static void add_verdict(struct sw_text* text, const struct sw_policy* policy, co
   } else if (second->verdict == SW_WITHIN_SPREAD) {
     sw_text_add(text, " is within the spread ");
     sw_add_percent_words(text, (double)second->spread / (double)SW_ONE);
+  } else if (!second->settings->count) {
+    sw_text_add(text, " was measured without the settings that auto had");
   } else {
     sw_text_add(text, " needs ");
     add_settings(text, second->settings);

@@ -47,7 +47,8 @@ static struct sw_runner_up find_runner_up(const struct sw_maker* m, double auto_
                                .choice = c->choice,
                                .ratio = c->time_ps / auto_ps,
                                .spread = sw_combined_spread(auto_spread, c->spread),
-                               .verdict = c->verdict};
+                               .verdict = c->verdict,
+                               .settings = c->verdict == SW_NEEDS_SETTINGS ? c->settings : NULL};
 }
 
 void sw_maker_decide(struct sw_maker* m, double auto_ps, int64_t auto_spread, size_t count, struct sw_piece* piece) {
@@ -60,13 +61,6 @@ void sw_maker_decide(struct sw_maker* m, double auto_ps, int64_t auto_spread, si
 
 /* --- at a measured size ------------------------------------------------------------------------------------------ */
 
-static const struct sw_settings* settings_of(const struct sw_point* point, struct sw_choice choice) {
-  for (size_t i = 0; i < point->count; i++)
-    if (point->times[i].settings.count && sw_choice_same(point->times[i].choice, choice))
-      return &point->times[i].settings;
-  return NULL;
-}
-
 static struct sw_piece at_point(struct sw_maker* m, const struct sw_point* point) {
   struct sw_piece piece = {.from = point->bytes, .to = point->bytes, .basis = SW_BASIS_MEASURED, .left = point};
   const struct sw_time* own = sw_auto_time(point);
@@ -77,11 +71,10 @@ static struct sw_piece at_point(struct sw_maker* m, const struct sw_point* point
     m->contenders[count++] = (struct sw_contender){.choice = time->choice,
                                                    .time_ps = (double)time->median_ps,
                                                    .spread = sw_stated(time->spread),
-                                                   .foreign = !sw_settings_same(&time->settings, &own->settings)};
+                                                   .foreign = !sw_settings_same(&time->settings, &own->settings),
+                                                   .settings = &time->settings};
   }
   sw_maker_decide(m, (double)own->median_ps, sw_stated(own->spread), count, &piece);
-  if (piece.runner_up.verdict == SW_NEEDS_SETTINGS)
-    piece.runner_up.settings = settings_of(point, piece.runner_up.choice);
   return piece;
 }
 

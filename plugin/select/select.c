@@ -36,7 +36,7 @@ static void check_hardware(const struct sw_library* library, const struct sw_fac
     sw_text_printf(&selection->why, "profile %s is pinned, but it was measured on other hardware: here %s",
                    entry->profile->name, sw_text_string(&match.why));
     refuse(selection, SW_CONTRADICTED);
-  } else if (match.fit == SW_CONTRADICTS) {
+  } else if (match.fit == SW_CONTRADICTS && selection->outcome == SW_APPLIES) {
     sw_text_printf(&selection->warning,
                    "profile %s was named and is used, but it was measured on other hardware: here %s [SW-%d]",
                    entry->profile->name, sw_text_string(&match.why), (int)SW_WRONG_HARDWARE);
