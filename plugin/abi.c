@@ -2,7 +2,9 @@
  * The plugin: six versions of one small interface over one tuner. A map of the folder, from here down:
  *
  *     abi        this file and exports.map: what NCCL sees
+ *     control    what a calibration sees: the same library, steered call by call
  *     tuner      one communicator: init, answer, log
+ *     steering   the forced choice of a calibration
  *     share      what the communicators of a process have in common
  *     cost       NCCL's cost table, read and written
  *     select     which profile applies here, and why; the NCCL_SIZEWISE_* settings; what forced settings cost
@@ -34,21 +36,22 @@ static nccl_result ask_v2(void* context, nccl_collective collective, size_t byte
   return NCCL_SUCCESS;
 }
 
-static nccl_result ask_v3(void* context, nccl_collective collective, size_t bytes, int merged_operations,
-                          float** table, int algorithms, int protocols, int* channels) {
+static nccl_result ask_v3(void* context, nccl_collective collective, size_t bytes, int merged_operations, float** table,
+                          int algorithms, int protocols, int* channels) {
   sw_tuner_ask(context, collective, bytes, merged_operations, (float*)table, algorithms, protocols, channels);
   return NCCL_SUCCESS;
 }
 
 /* Whether buffers are registered can differ from rank to rank, so nothing may hang on it. */
-static nccl_result ask_v4(void* context, nccl_collective collective, size_t bytes, int merged_operations,
-                          float** table, int algorithms, int protocols, int registered, int* channels) {
+static nccl_result ask_v4(void* context, nccl_collective collective, size_t bytes, int merged_operations, float** table,
+                          int algorithms, int protocols, int registered, int* channels) {
   (void)registered;
   sw_tuner_ask(context, collective, bytes, merged_operations, (float*)table, algorithms, protocols, channels);
   return NCCL_SUCCESS;
 }
 
-/* The constants of NCCL's own model stay as they are: its choice is the baseline that the profile was measured against. */
+/* The constants of NCCL's own model stay as they are: its choice is the baseline that the profile was measured against.
+ */
 static nccl_result init_v5(void** context, uint64_t id, size_t ranks, size_t nodes, nccl_logger logger,
                            nccl_nvl_domain_info* domains, nccl_tuner_constants_v5* constants) {
   (void)id;

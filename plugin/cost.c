@@ -72,8 +72,7 @@ static void set_channels(const struct sw_cost_table* table, struct sw_choice cho
 /* Scales the entries of the window that fit; false when none fits. */
 static bool scale(const struct sw_cost_table* table, const struct window* window, float cheapest_of_all, double ratio) {
   float limit = cheapest_of_all * REFUSED_TIMES;
-  float least =
-      cheapest(table, window->algo_from, window->algo_to, window->proto_from, window->proto_to, limit);
+  float least = cheapest(table, window->algo_from, window->algo_to, window->proto_from, window->proto_to, limit);
   if (!(least > 0)) return false;
   float target = (float)((double)cheapest_of_all * ratio);
   if (!(target < cheapest_of_all)) target = just_below(cheapest_of_all);

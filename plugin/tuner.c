@@ -1,6 +1,7 @@
 #include "tuner.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +12,15 @@
 #include "select/price.h"
 #include "select/select.h"
 #include "share.h"
+#include "steering.h"
 
 struct sw_tuner {
   const struct sw_plan* plan; /* NULL: NCCL decides everything */
   bool several_nodes;
   struct sw_forced forced; /* for v2, whose answer NCCL does not filter; its texts are not used after init */
   struct sw_share* share;
+  struct sw_steering* steering; /* NULL, but in a calibration */
+  struct sw_tuner* older;       /* of those that live */
 };
 
 /* --- the log ----------------------------------------------------------------------------------------------------- */
@@ -61,9 +65,8 @@ static void say_applies(nccl_logger logger, const struct sw_selection* selection
   struct sw_text overrides = SW_TEXT_EMPTY;
   struct sw_text line = SW_TEXT_EMPTY;
   size_t count = add_overrides(&overrides, plan);
-  sw_text_printf(&line, "%s, profile %s (%s, %s), digest %s, %s, for ", SW_VERSION, entry->profile->name,
-                 entry->origin, sw_value_word(&sw_kinds, entry->profile->kind), entry->digest.hex,
-                 sw_text_string(&selection->why));
+  sw_text_printf(&line, "%s, profile %s (%s, %s), digest %s, %s, for ", SW_VERSION, entry->profile->name, entry->origin,
+                 sw_value_word(&sw_kinds, entry->profile->kind), entry->digest.hex, sw_text_string(&selection->why));
   add_shape(&line, facts);
   sw_text_printf(&line, ": %zu segment%s override%s NCCL's choice", count, count == 1 ? "" : "s",
                  count == 1 ? "s" : "");
@@ -119,8 +122,12 @@ static bool follow(struct sw_tuner* tuner, const struct sw_selection* selection,
   if (is_deterministic(tuner))
     say_left_to_nccl(logger, "NCCL_SIZEWISE_DETERMINISTIC is set, which this release answers with NCCL's own choices",
                      facts);
-  else if (selection->outcome == SW_APPLIES) return adopt(tuner, selection, facts, logger);
-  else say_left_to_nccl(logger, sw_text_string(&selection->why), facts);
+  else if (facts->ranks == 1)
+    say_left_to_nccl(logger, "a single rank has nobody to exchange data with", facts);
+  else if (selection->outcome == SW_APPLIES)
+    return adopt(tuner, selection, facts, logger);
+  else
+    say_left_to_nccl(logger, sw_text_string(&selection->why), facts);
   return true;
 }
 
@@ -134,6 +141,25 @@ static bool prepare(struct sw_tuner* tuner, const struct sw_facts_source* source
   bool good = follow(tuner, &selection, facts, logger);
   sw_selection_free(&selection);
   return good;
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sw_tuner* living; /* the newest first */
+
+static void enlist(struct sw_tuner* tuner) {
+  pthread_mutex_lock(&lock);
+  tuner->older = living;
+  living = tuner;
+  pthread_mutex_unlock(&lock);
+}
+
+/* One whose init failed was never enlisted. */
+static void strike(struct sw_tuner* tuner) {
+  pthread_mutex_lock(&lock);
+  struct sw_tuner** link = &living;
+  while (*link && *link != tuner) link = &(*link)->older;
+  if (*link) *link = tuner->older;
+  pthread_mutex_unlock(&lock);
 }
 
 nccl_result sw_tuner_init(size_t ranks, size_t nodes, nccl_logger logger, const nccl_nvl_domain_info* domains,
@@ -156,14 +182,40 @@ nccl_result sw_tuner_init(size_t ranks, size_t nodes, nccl_logger logger, const 
     sw_tuner_finalize(tuner);
     return NCCL_INVALID_USAGE;
   }
+  enlist(tuner);
   *context = tuner;
   return NCCL_SUCCESS;
 }
 
 void sw_tuner_finalize(struct sw_tuner* tuner) {
   if (!tuner) return;
+  strike(tuner);
   sw_share_release(tuner->share);
+  free(tuner->steering);
   free(tuner);
+}
+
+/* --- steering ---------------------------------------------------------------------------------------------------- */
+
+struct sw_tuner* sw_tuner_steer_newest(void) {
+  pthread_mutex_lock(&lock);
+  struct sw_tuner* tuner = living;
+  pthread_mutex_unlock(&lock);
+  if (tuner && !tuner->steering) {
+    tuner->steering = calloc(1, sizeof *tuner->steering);
+    if (tuner->steering) tuner->steering->forced = SW_AUTO;
+  }
+  return tuner && tuner->steering ? tuner : NULL;
+}
+
+struct sw_steering* sw_tuner_steering(const struct sw_tuner* tuner) {
+  return tuner ? tuner->steering : NULL;
+}
+
+void sw_tuner_release(struct sw_tuner* tuner) {
+  if (!tuner) return;
+  free(tuner->steering);
+  tuner->steering = NULL;
 }
 
 /* --- the hot path ------------------------------------------------------------------------------------------------ */
@@ -175,6 +227,11 @@ static bool has_answer(const struct sw_tuner* tuner, nccl_collective collective,
 
 void sw_tuner_ask(const struct sw_tuner* tuner, nccl_collective collective, size_t bytes, int merged_operations,
                   float* table, int algorithms, int protocols, int* channels) {
+  if (tuner && tuner->steering) {
+    struct sw_cost_table costs = {table, algorithms, protocols, tuner->several_nodes};
+    sw_steering_answer(tuner->steering, collective, bytes, merged_operations, &costs, channels);
+    return;
+  }
   if (!has_answer(tuner, collective, merged_operations)) return;
   struct sw_decision decision = sw_plan_decide(tuner->plan, collective, bytes);
   if (!decision.count) return;

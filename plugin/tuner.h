@@ -31,6 +31,15 @@ void sw_tuner_ask_without_table(const struct sw_tuner* tuner, nccl_collective co
 /* Frees a context; NULL, which NCCL passes after a failed init, is fine. */
 void sw_tuner_finalize(struct sw_tuner* tuner);
 
+/* The tuner that was initialised last and still lives, steered from now on; NULL when there is none, or no memory. */
+struct sw_tuner* sw_tuner_steer_newest(void);
+
+/* What steers a tuner; NULL when nothing does. For the thread that issues the communicator's calls. */
+struct sw_steering* sw_tuner_steering(const struct sw_tuner* tuner);
+
+/* The tuner answers from its profile again. */
+void sw_tuner_release(struct sw_tuner* tuner);
+
 /* Whether the communicator spans several nodes. */
 int sw_tuner_has_several_nodes(const struct sw_tuner* tuner);
 

@@ -55,7 +55,9 @@ static void load_named(struct sw_library* library) {
 
 static void warn_of_invalid(struct sw_library* library, const struct sw_entry* entry) {
   if (library->switches.strict) {
-    refuse(library, SW_SKIPPED, entry->fault);
+    if (!library->refusal.length)
+      sw_text_printf(&library->refusal, "NCCL_SIZEWISE_STRICT forbids an invalid profile [SW-%d]: %s", (int)SW_SKIPPED,
+                     entry->fault);
     return;
   }
   struct sw_text* warning = new_warning(library);

@@ -22,6 +22,7 @@ static bool has_shape(const struct sw_profile* profile, const struct sw_facts* f
 
 static void refuse(struct sw_selection* selection, enum sw_code code) {
   selection->outcome = SW_REFUSED;
+  selection->entry = NULL;
   sw_text_printf(&selection->why, " [SW-%d]", (int)code);
 }
 
