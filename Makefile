@@ -21,7 +21,7 @@ link  = $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE))
 say   = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2);)
 
 core_sources    = $(wildcard plugin/*/*.c) plugin/cost.c plugin/share.c plugin/steering.c
-plugin_sources  = plugin/tuner.c plugin/control.c plugin/abi.c
+plugin_sources  = plugin/tuner.c plugin/abi.c
 standin_sources = $(wildcard bench/standin/*.c)
 command_sources = $(wildcard bench/*.c)
 unit_sources    = $(wildcard test/unit/*.c)

@@ -1,8 +1,7 @@
 /*
  * The plugin: six versions of one small interface over one tuner. A map of the folder, from here down:
  *
- *     abi        this file and exports.map: what NCCL sees
- *     control    what a calibration sees: the same library, steered call by call
+ *     abi        this file and exports.map: what NCCL sees, and what a calibration sees (control.h)
  *     tuner      one communicator: init, answer, log
  *     steering   the forced choice of a calibration
  *     share      what the communicators of a process have in common
@@ -16,6 +15,8 @@
  * Everything below tuner is one static archive that the command line links, too: what `sizewise explain` shows is
  * what the plugin does. No function here returns an error but init: NCCL would fail the collective for it.
  */
+#include "control.h"
+#include "steering.h"
 #include "tuner.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -74,3 +75,26 @@ EXPORTED const nccl_tuner_v4 ncclTunerPlugin_v4 = {NAME, init_v2, ask_v4, finali
 EXPORTED const nccl_tuner_v5 ncclTunerPlugin_v5 = {NAME, init_v5, ask_v4, finalize};
 EXPORTED const nccl_tuner_v6 ncclTunerPlugin_v6 = {NAME, init_v5, ask_v4, finalize, NULL};
 EXPORTED const nccl_tuner_v7 ncclTunerPlugin_v7 = {NAME, init_v7, ask_v4, finalize, NULL};
+
+/* --- for a calibration, which shares this library with NCCL ----------------------------------------------------- */
+
+static void* newest(void) {
+  return sw_tuner_steer_newest();
+}
+
+static void force(void* tuner, struct sw_choice choice) {
+  struct sw_steering* steering = sw_tuner_steering(tuner);
+  if (steering) steering->forced = choice;
+}
+
+static void release(void* tuner) {
+  sw_tuner_release(tuner);
+}
+
+static void last(void* tuner, struct sw_control_answer* out) {
+  const struct sw_steering* steering = sw_tuner_steering(tuner);
+  if (steering) *out = steering->last;
+}
+
+EXPORTED
+const struct sw_control sizewise_control = {SW_CONTROL_VERSION, newest, force, release, last};
