@@ -16,12 +16,15 @@ enum { SW_CONTROL_VERSION = 1 };
 
 /* What one communicator's tuner was asked last. Filled only while it is steered. */
 struct sw_control_answer {
+  uint32_t ranks; /* of the communicator, as NCCL told the tuner */
+  uint32_t nodes;
   uint64_t questions; /* asked since the communicator began to be steered */
   uint64_t obeyed;    /* of these, those in which the forced choice fitted (auto always fits) */
   int collective;
   uint64_t bytes;
   int merged_operations;
-  float table[NCCL_NUM_ALGORITHMS][NCCL_NUM_PROTOCOLS]; /* as NCCL passed it, microseconds; -1 where it has no entry */
+  float table[NCCL_NUM_ALGORITHMS][NCCL_NUM_PROTOCOLS];   /* as NCCL passed it, microseconds; -1: it has no entry */
+  float written[NCCL_NUM_ALGORITHMS][NCCL_NUM_PROTOCOLS]; /* the same as the forced choice left it */
 };
 
 struct sw_control {

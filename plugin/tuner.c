@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@
 
 struct sw_tuner {
   const struct sw_plan* plan; /* NULL: NCCL decides everything */
+  uint32_t ranks;
+  uint32_t nodes;
   bool several_nodes;
   struct sw_forced forced; /* for v2, whose answer NCCL does not filter; its texts are not used after init */
   struct sw_share* share;
@@ -28,11 +31,16 @@ struct sw_tuner {
 /* NCCL formats into 1024 bytes; a longer line would lose its end without a word. */
 enum { LONGEST_LINE = 900 };
 
+/* One line, whatever a setting or a file's name that it quotes may hold. */
 static void say(nccl_logger logger, nccl_log_level level, const char* text) {
   if (!logger) return;
+  char line[LONGEST_LINE + 1];
   unsigned long flags = level == NCCL_LOG_WARN ? ~0UL : NCCL_SUBSYS_INIT | NCCL_SUBSYS_TUNING;
   const char* cut = strlen(text) > LONGEST_LINE ? " ..." : "";
-  logger(level, flags, "sizewise", 0, "sizewise: %.*s%s", LONGEST_LINE, text, cut);
+  snprintf(line, sizeof line, "%s", text);
+  for (char* c = line; *c; c++)
+    if (*c > 0 && *c < ' ') *c = ' ';
+  logger(level, flags, "sizewise", 0, "sizewise: %s%s", line, cut);
 }
 
 static void add_shape(struct sw_text* text, const struct sw_facts* facts) {
@@ -177,6 +185,8 @@ nccl_result sw_tuner_init(size_t ranks, size_t nodes, nccl_logger logger, const 
   sw_facts_set_shape(&facts, ranks, nodes);
   sw_facts_set_domains(&facts, domains);
   facts.nccl = sw_facts_nccl_version(logger);
+  tuner->ranks = (uint32_t)facts.ranks;
+  tuner->nodes = (uint32_t)facts.nodes;
   tuner->several_nodes = nodes > 1;
   if (!prepare(tuner, &source, &facts, first, logger)) {
     sw_tuner_finalize(tuner);
@@ -203,7 +213,8 @@ struct sw_tuner* sw_tuner_steer_newest(void) {
   pthread_mutex_unlock(&lock);
   if (tuner && !tuner->steering) {
     tuner->steering = calloc(1, sizeof *tuner->steering);
-    if (tuner->steering) tuner->steering->forced = SW_AUTO;
+    if (tuner->steering)
+      *tuner->steering = (struct sw_steering){SW_AUTO, {.ranks = tuner->ranks, .nodes = tuner->nodes}};
   }
   return tuner && tuner->steering ? tuner : NULL;
 }

@@ -21,6 +21,9 @@
 
 enum { FABRIC_ID_BYTES = 128, FABRIC_MOST_CHOICES = 96 };
 
+/* As a choice: what the profile that the plugin loaded decides. */
+#define FABRIC_BY_PROFILE ((struct sw_choice){-2, -2, 0})
+
 /* How calls are issued while they are timed: captured into a CUDA graph and replayed (as decode does), or one by one
    into a stream (as prefill does). */
 enum fabric_mode { FABRIC_GRAPH, FABRIC_STREAM };
@@ -32,34 +35,34 @@ struct fabric_place {
   unsigned char id[FABRIC_ID_BYTES]; /* ncclUniqueId, fresh for each communicator and attempt */
   uint32_t ranks;
   uint32_t rank;
-  uint32_t nodes;
+  uint32_t nodes; /* for the simulator; real NCCL finds out itself */
 };
 
 /* One collective at one size. */
 struct fabric_call {
   int32_t collective;
-  int32_t type; /* enum fabric_type */
-  int32_t mode; /* enum fabric_mode */
+  int32_t type;   /* enum fabric_type */
+  int32_t mode;   /* enum fabric_mode */
   uint64_t bytes; /* as NCCL counts them: include/nccl_tuner.h */
 };
 
 /* What one choice really is for a call, read from a captured call that is not launched. */
 struct fabric_probe {
   float table[NCCL_NUM_ALGORITHMS][NCCL_NUM_PROTOCOLS]; /* NCCL's estimates in microseconds, before the plugin wrote */
-  int32_t algo;      /* that runs; -1: not known */
+  int32_t algo;                                         /* that runs; -1: not known */
   int32_t proto;
-  int32_t channels;  /* that really run: the kernel's grid */
-  int32_t threads;   /* a block */
-  uint8_t obeyed;    /* the plugin was asked for this very call, and the choice fitted */
+  int32_t channels; /* that really run: the kernel's grid */
+  int32_t threads;  /* a block */
+  uint8_t obeyed;   /* the plugin was asked for this very call, and the choice fitted */
 };
 
 /* What a communicator costs and what it is. */
 struct fabric_report {
   char gpu[96];
   char driver[32];
-  char host[64];
-  int32_t nccl;   /* version code, 22809 */
-  int32_t cuda;   /* runtime version, 13000 */
+  char host[64];        /* NCCL_HOSTID where it is set: what NCCL takes for a node */
+  int32_t nccl;         /* version code, 22809 */
+  int32_t cuda;         /* runtime version, 13000 */
   uint64_t free_device; /* bytes, now */
   uint64_t free_host;   /* bytes, now */
   uint8_t unified;      /* device and host memory are one */

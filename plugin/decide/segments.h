@@ -31,7 +31,7 @@ struct sw_segment sw_segment_at(const struct sw_pieces* pieces, uint64_t bytes);
 /* Why: "measured at 6 MiB", "tree at 12 KiB: gain 2.6% is under min_gain 3%", ... */
 void sw_add_reason(struct sw_text* text, const struct sw_policy* policy, const struct sw_segment* segment);
 
-/* "12 KiB to 6 MiB", "above 6 MiB", "every size". */
+/* "12 KiB to 6 MiB", "from 6 MiB", "every size". */
 void sw_add_range(struct sw_text* text, uint64_t from, uint64_t to);
 
 #endif

@@ -1,0 +1,65 @@
+/* The real kind of fabric, shared by its files: nccl.c (life, probing), nccl_time.c (rounds), nccl_check.c (data). */
+#ifndef SW_NCCL_FABRIC_H
+#define SW_NCCL_FABRIC_H
+
+#include "control.h"
+#include "fabric/libraries.h"
+
+/* Buffers take turns, so that no choice lives on what another left in the caches. */
+enum { NCCL_FABRIC_SLOTS = 3 };
+
+struct nccl_fabric {
+  struct fabric fabric; /* first */
+  struct libraries libraries;
+  const struct sw_control* control;
+  int device;
+  nccl_comm comm;
+  void* tuner; /* the communicator's, steered */
+  struct fabric_place place;
+  cuda_stream stream;
+  void* barrier; /* one float, for the untimed all-reduce that lets all ranks start together */
+
+  void* send[NCCL_FABRIC_SLOTS];
+  void* receive[NCCL_FABRIC_SLOTS];
+  size_t buffer_bytes;      /* of each buffer */
+  int slots;                /* that there was memory for */
+  uint64_t patterned_bytes; /* the call whose check pattern lies in send[0]; 0: none */
+  int32_t patterned_type;
+  int32_t patterned_collective;
+
+  /* What is prepared: `count` choices for `call`. */
+  struct fabric_call call;
+  struct sw_choice choices[FABRIC_MOST_CHOICES];
+  size_t count;
+  cuda_event before[FABRIC_MOST_CHOICES];
+  cuda_event after[FABRIC_MOST_CHOICES];
+  cuda_graph graph;
+  cuda_graph_exec exec;
+  unsigned turn; /* rises with every round or graph: turns buffers and roots */
+  double opened_us;
+};
+
+/* Report what failed in fabric.fault; true where nothing did. */
+bool nccl_fabric_cuda(struct nccl_fabric* f, int result, const char* what);
+bool nccl_fabric_nccl(struct nccl_fabric* f, int result, const char* what);
+
+/* Makes sure of `bytes` in each send and receive buffer, in as many slots as a quarter of the free memory allows. */
+bool nccl_fabric_buffers(struct nccl_fabric* f, size_t bytes);
+
+/* Issues the call into the stream with the choice forced. */
+bool nccl_fabric_issue(struct nccl_fabric* f, const struct fabric_call* call, struct sw_choice choice, unsigned turn);
+
+/* Issues the untimed barrier. */
+bool nccl_fabric_barrier(struct nccl_fabric* f);
+
+/* The bytes of one element, and the elements that one rank's count names (its part for allgather, reducescatter). */
+size_t nccl_fabric_element(int type);
+size_t nccl_fabric_count(const struct nccl_fabric* f, const struct fabric_call* call);
+
+bool nccl_fabric_prepare(struct fabric* fabric, const struct fabric_call* call, const struct sw_choice* choices,
+                         size_t count);
+bool nccl_fabric_rounds(struct fabric* fabric, size_t rounds, float* us);
+void nccl_fabric_unprepare(struct nccl_fabric* f);
+bool nccl_fabric_check(struct fabric* fabric, const struct fabric_call* call, struct sw_choice choice, bool* good);
+
+#endif
