@@ -54,6 +54,7 @@ struct fabric_probe {
   int32_t channels; /* that really run: the kernel's grid */
   int32_t threads;  /* a block */
   uint8_t obeyed;   /* the plugin was asked for this very call, and the choice fitted */
+  uint32_t nodes;   /* of the communicator, as NCCL counts them */
 };
 
 /* What a communicator costs and what it is. */
