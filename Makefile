@@ -23,6 +23,7 @@ say   = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2);)
 core_sources    = $(wildcard plugin/*/*.c) plugin/cost.c plugin/share.c plugin/steering.c
 plugin_sources  = plugin/tuner.c plugin/abi.c
 standin_sources = $(wildcard bench/standin/*.c)
+bench_sources   = $(wildcard bench/fabric/*.c bench/launch/*.c bench/calibrate/*.c)
 command_sources = $(wildcard bench/*.c)
 unit_sources    = $(wildcard test/unit/*.c)
 shipped         = $(sort $(wildcard profiles/*.yaml))
@@ -30,11 +31,12 @@ shipped         = $(sort $(wildcard profiles/*.yaml))
 objects  = $(patsubst %.c,$(BUILD)/o/%.o,$(1))
 core     = $(BUILD)/libsizewise.a
 standin  = $(BUILD)/libstandin.a
+bench    = $(BUILD)/libbench.a
 plugin   = $(BUILD)/libnccl-tuner-sizewise.so
 command  = $(BUILD)/sizewise
 units    = $(patsubst test/unit/%.c,$(BUILD)/test/%,$(unit_sources))
-all_sources = $(core_sources) $(plugin_sources) $(standin_sources) $(command_sources) $(unit_sources) \
-              test/bench_decide.c test/reopen.c test/oracle/decide_at.c test/fuzz/profile.c
+all_sources = $(core_sources) $(plugin_sources) $(standin_sources) $(bench_sources) $(command_sources) $(unit_sources) \
+              test/bench_decide.c test/reopen.c test/oracle/decide_at.c test/fuzz/profile.c test/gpu/fabric.c
 
 .PHONY: all demo check asan tsan check-gpu bench-decide fuzz lint format deps install uninstall clean help
 .DELETE_ON_ERROR:
@@ -76,26 +78,32 @@ $(core): $(call objects,$(core_sources)) $(BUILD)/o/shipped.o
 	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
 $(standin): $(call objects,$(standin_sources))
 	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
+$(bench): $(call objects,$(bench_sources))
+	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
 
 # libyaml goes in statically: at run time the plugin needs libc alone.
 $(plugin): $(call objects,$(plugin_sources)) $(core) plugin/exports.map
 	$(call say,LD,$@)$(CC) $(flags) $(link) -shared -Wl,-soname,$(@F) $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-z,text -Wl,-z,relro,-z,now \
 	  -Wl,--version-script=plugin/exports.map -Wl,--gc-sections -o $@ $(filter %.o %.a,$^) -l:libyaml.a
 
-$(command): $(call objects,$(command_sources)) $(standin) $(core)
-	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a -l:libjansson.a
+$(command): $(call objects,$(command_sources)) $(bench) $(standin) $(core)
+	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a -l:libjansson.a -lm
 
 # --- tests -----------------------------------------------------------------------------------------------------------
 
-$(BUILD)/test/%: $(BUILD)/o/test/unit/%.o $(standin) $(core)
+$(BUILD)/test/%: $(BUILD)/o/test/unit/%.o $(bench) $(standin) $(core)
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(flags) $(link) -rdynamic -o $@ $^ -l:libyaml.a -lcmocka
+	$(call say,LD,$@)$(CC) $(flags) $(link) -rdynamic -o $@ $^ -l:libyaml.a -lcmocka -lm
 $(BUILD)/test/bench_decide $(BUILD)/test/reopen: $(BUILD)/test/%: $(BUILD)/o/test/%.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(flags) $(link) -rdynamic -o $@ $^
 $(BUILD)/test/decide_at: $(BUILD)/o/test/oracle/decide_at.o $(core)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a
+$(BUILD)/test/gpu_fabric: $(BUILD)/o/test/gpu/fabric.o $(bench) $(standin) $(core)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a -lm
+$(BUILD)/o/test/fuzz/profile.o: flags += -DSW_FUZZ_MAIN
 $(BUILD)/test/fuzz_profile: $(BUILD)/o/test/fuzz/profile.o $(core)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a
@@ -134,12 +142,12 @@ $(BUILD)/test/libnccl-tuner.so: test/host/fake_tuner.c test/host/fake_tuner.h $(
 $(BUILD)/test/libnccl-tuner-fake.so: test/host/fake_tuner.c test/host/fake_tuner.h $(BUILD)/flags | $(wait)
 	$(call say,LD,$@)$(call fake,$(fake_all))
 
-programs = $(units) $(fakes) $(addprefix $(BUILD)/test/,bench_decide reopen decide_at fuzz_profile)
+programs = $(units) $(fakes) $(addprefix $(BUILD)/test/,bench_decide reopen decide_at fuzz_profile gpu_fabric)
 test_environment = SW_TEST_SOURCE='$(CURDIR)' SW_TEST_BUILD='$(abspath $(BUILD))/test' SW_BUILD='$(abspath $(BUILD))' \
   SW_TEST_CC='$(CC)' SW_SANITIZE='$(SANITIZE)'
 
 check: all $(programs) ## run all tests that need no GPU (TESTS=... picks some)
-	@$(test_environment) test/run $(if $(TESTS),$(TESTS),$(sort $(units)) $(sort $(wildcard test/cli/*.sh test/tree/*.sh test/*/*.py)))
+	@$(test_environment) test/run $(if $(TESTS),$(TESTS),$(sort $(units)) $(sort $(wildcard test/cli/*.sh test/tree/*.sh test/*.py)) test/oracle/compare.py)
 
 asan: ## run the tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g -fno-sanitize-recover=all' check
@@ -147,11 +155,11 @@ asan: ## run the tests under AddressSanitizer and UBSan
 tsan: ## run the tests under ThreadSanitizer
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g' check
 
-check-gpu: all ## run the tests that need GPUs and NCCL (they say SKIP where there are none)
+check-gpu: all $(BUILD)/test/gpu_fabric ## run the tests that need GPUs and NCCL (they say SKIP where there are none)
 	@$(test_environment) test/run $(wildcard test/gpu/*.sh)
 
 fuzz: $(BUILD)/test/fuzz_profile ## run the profile reader over its corpus, changed at random
-	@$(test_environment) test/fuzz/run
+	@$(BUILD)/test/fuzz_profile test/fixtures/profiles profiles
 
 bench-decide: all $(BUILD)/test/bench_decide ## nanoseconds a getCollInfo call, by table size
 	@$(BUILD)/test/bench_decide $(plugin)
@@ -190,7 +198,7 @@ install: all ## install below DESTDIR/PREFIX
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(LIBDIR)/$(notdir $(plugin))' '$(DESTDIR)$(BINDIR)/$(notdir $(command))' '$(DESTDIR)$(DATADIR)/schema.json'
 	rm -f $(foreach f,$(notdir $(shipped)),'$(DESTDIR)$(DATADIR)/shipped/$(f)')
-	@for d in shipped profiles .; do rmdir '$(DESTDIR)$(DATADIR)'/$$d 2>/dev/null || true; done
+	@for d in /shipped /profiles ''; do rmdir '$(DESTDIR)$(DATADIR)'$$d 2>/dev/null || true; done
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)

@@ -52,10 +52,27 @@ double sim_faults_drift(const struct sim_faults* faults, double clock_us) {
   return factor;
 }
 
-bool sim_faults_twist_table(const struct sim_faults* faults, uint32_t rank) {
+bool sim_faults_has_own_table(const struct sim_faults* faults, uint32_t rank) {
   for (size_t i = 0; i < faults->count; i++)
     if (faults->items[i].kind == SIM_RANK_TABLE && faults->items[i].rank == rank) return true;
   return false;
+}
+
+/* The cheapest entry becomes twice as dear as the next: no longer the winner, and not so dear that it means "no". */
+void sim_faults_twist_table(float table[NCCL_NUM_ALGORITHMS][NCCL_NUM_PROTOCOLS]) {
+  float* cheapest = NULL;
+  float* next = NULL;
+  for (int i = 0; i < NCCL_NUM_ALGORITHMS * NCCL_NUM_PROTOCOLS; i++) {
+    float* entry = &table[i / NCCL_NUM_PROTOCOLS][i % NCCL_NUM_PROTOCOLS];
+    if (*entry < 0) continue;
+    if (!cheapest || *entry < *cheapest) {
+      next = cheapest;
+      cheapest = entry;
+    } else if (!next || *entry < *next) {
+      next = entry;
+    }
+  }
+  if (next) *cheapest = *next * 2;
 }
 
 double sim_faults_slowness(const struct sim_faults* faults, uint32_t rank) {

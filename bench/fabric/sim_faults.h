@@ -55,7 +55,9 @@ bool sim_faults_corrupt(const struct sim_faults* faults, const struct fabric_cal
 /* What all times are multiplied by at this virtual time. */
 double sim_faults_drift(const struct sim_faults* faults, double clock_us);
 
-bool sim_faults_twist_table(const struct sim_faults* faults, uint32_t rank);
+/* Whether this rank's NCCL estimates differ, and how: the cheapest entry is no longer the cheapest. */
+bool sim_faults_has_own_table(const struct sim_faults* faults, uint32_t rank);
+void sim_faults_twist_table(float table[NCCL_NUM_ALGORITHMS][NCCL_NUM_PROTOCOLS]);
 
 /* What this rank's times are multiplied by. */
 double sim_faults_slowness(const struct sim_faults* faults, uint32_t rank);

@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "facts/devices.h"
 #include "facts/files.h"
+#include "ground/letters.h"
 
 enum { MBPS_OF_GBPS = 1000, LARGEST_GBPS = 1000000, LARGEST_MBPS = 1000000000, LARGEST_PORT = 255 };
 
@@ -133,8 +133,8 @@ static void take_socket(const struct sw_facts_source* source, struct sw_facts* o
 
 void sw_facts_find_net(const struct sw_facts_source* source, struct sw_facts* out) {
   const char* wanted = setting(source, "NCCL_NET");
-  bool ib = !wanted || strcasecmp(wanted, "IB") == 0;
-  bool socket = !wanted || strcasecmp(wanted, "Socket") == 0;
+  bool ib = !wanted || sw_same_word(wanted, "IB");
+  bool socket = !wanted || sw_same_word(wanted, "Socket");
   take(out, ib || socket ? SW_NET_UNKNOWN : SW_NET_OTHER, "", 0);
   if (ib && take_rdma(source, out)) return;
   if (socket) take_socket(source, out);

@@ -19,4 +19,11 @@ static inline bool sw_same_letters(const char* a, const char* b, size_t length) 
   return true;
 }
 
+/* Whether two words are the same. */
+static inline bool sw_same_word(const char* a, const char* b) {
+  size_t i = 0;
+  while (a[i] && sw_lower(a[i]) == sw_lower(b[i])) i++;
+  return a[i] == b[i];
+}
+
 #endif

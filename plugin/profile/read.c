@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ground/file.h"
+#include "ground/letters.h"
 
 const struct sw_policy sw_policy_default = {.min_gain = 3 * SW_ONE / 100, .reach = 2 * SW_ONE, .gap = 10 * SW_ONE};
 
@@ -130,7 +131,9 @@ static void read_version(struct sw_reader* reader, const struct sw_node* node, v
 }
 
 static void read_name(struct sw_reader* reader, const struct sw_node* node, void* out) {
-  sw_value_name(reader, node, "name", &((struct sw_profile*)out)->name);
+  struct sw_profile* profile = out;
+  if (sw_value_name(reader, node, "name", &profile->name) && sw_same_word(profile->name, "off"))
+    sw_report(reader->diags, SW_BAD_NAME, node->place, "a profile cannot be named 'off': that switches Sizewise off");
 }
 
 static const struct sw_field profile_fields[] = {

@@ -25,7 +25,7 @@ static void read_samples(struct sw_reader* reader, const struct sw_node* node, v
 
 static void read_spread(struct sw_reader* reader, const struct sw_node* node, void* out) {
   struct time_draft* draft = out;
-  sw_value_fraction(reader, node, "spread", 0, 10 * SW_ONE, &draft->time.spread);
+  sw_value_fraction(reader, node, "spread", 0, SW_ONE, &draft->time.spread);
 }
 
 static void read_time_settings(struct sw_reader* reader, const struct sw_node* node, void* out) {

@@ -1,12 +1,12 @@
 #include "select/match.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
+
+#include "ground/letters.h"
 
 static bool same_letter(char a, char b) {
-  return tolower((unsigned char)a) == tolower((unsigned char)b);
+  return sw_lower(a) == sw_lower(b);
 }
 
 /* Goes back only to the last star: what an earlier one swallowed never has to change. */
@@ -38,7 +38,7 @@ static bool is_version_prefix(const char* prefix, const char* version) {
 }
 
 static bool is_same(const char* wanted, const char* found) {
-  return strcasecmp(wanted, found) == 0;
+  return sw_same_word(wanted, found);
 }
 
 static bool is_pattern_of(const char* wanted, const char* found) {

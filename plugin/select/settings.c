@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "ground/letters.h"
 
 static const char* value_of(const char* (*getenv)(const char*), const char* name) {
   const char* value = getenv(name);
@@ -15,7 +16,7 @@ static void report(struct sw_diags* diags, const char* name, const char* value, 
 
 static bool is_one_of(const char* value, const char* const* words) {
   for (; *words; words++)
-    if (strcasecmp(value, *words) == 0) return true;
+    if (sw_same_word(value, *words)) return true;
   return false;
 }
 
@@ -46,7 +47,7 @@ bool sw_switches_read(const char* (*getenv)(const char* name), struct sw_diags* 
   memset(out, 0, sizeof *out);
   const char* profile = value_of(getenv, "NCCL_SIZEWISE_PROFILE");
   const char* path = value_of(getenv, "NCCL_SIZEWISE_PATH");
-  out->off = profile && strcasecmp(profile, "off") == 0;
+  out->off = profile && sw_same_word(profile, "off");
   out->path_set = path != NULL;
   out->path = strdup(path ? path : SW_DEFAULT_PATH);
   out->profile = profile && !out->off ? strdup(profile) : NULL;

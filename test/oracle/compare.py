@@ -80,11 +80,13 @@ class Draw:
         common = SETTINGS[0] if self.some(0.1) else ""
         spread_chance = self.one(0, 0, 0.5, 1)
         points = [self.point(s, factors, common if self.some(0.95) else "", spread_chance) for s in self.sizes()]
-        return f"  - collective: {SHAPE[0]}\n    nodes: {SHAPE[1]}\n    ranks: {SHAPE[2]}\n    points:\n" + "".join(points)
+        head = f"  - collective: {SHAPE[0]}\n    nodes: {SHAPE[1]}\n    ranks: {SHAPE[2]}\n    points:\n"
+        return head + "".join(points)
 
     def rule(self):
         low, high = sorted(int(2 ** self.random.uniform(0, 26)) for _ in range(2))
-        where = self.one("", f", bytes: {low}", f', bytes: "{low}..{high}"', f', bytes: "{low}.."', f', bytes: "..{high}"')
+        ranges = (f", bytes: {low}", f', bytes: "{low}..{high}"', f', bytes: "{low}.."', f', bytes: "..{high}"')
+        where = self.one("", *ranges)
         shape = self.one("", "", f", nodes: {SHAPE[1]}", ", nodes: 1", f", nodes: 2, ranks: {SHAPE[2]}")
         collective = self.one(SHAPE[0], SHAPE[0], "broadcast")
         return f"  - {{collective: {collective}{where}{shape}, {self.one('choice: auto', *CHOICES)}}}\n"

@@ -1,4 +1,4 @@
-"""What a profile decides at one size, straight from the rules' words: slow, obvious, and sharing nothing with the C code.
+"""What a profile decides at one size, straight from the rules' words: slow, obvious, nothing shared with the C code.
 
 Between two measured sizes the curves are continuous. Every place where the rule's answer could change is the root of
 a straight line (times are straight in log/log), so the change-overs are found exactly, and each is then moved to the

@@ -39,6 +39,12 @@ static void change_over(void** state) {
       {"above the left size",
        HEAD HALF TABLES(TABLE(POINT("1030", AUTO("1ms") TIME(A, "520us")) POINT("4120", AUTO("1ms") TIME(A, "250us")))),
        "auto, 1117: 2 channels, 8241: auto"},
+      /* 0.50236 to 0.25 passes it at 100 * 2^0.013496 = 100.94 = 2^(106.518/16), before the first size between, but
+         2^(107/16) = 103.07 is the nearest line */
+      {"just above the left size",
+       HEAD HALF TABLES(
+           TABLE(POINT("100", AUTO("1ms") TIME(A, "502.36us")) POINT("400", AUTO("1ms") TIME(A, "250us")))),
+       "auto, 104: 2 channels, 801: auto"},
       /* 1 to 0.4975 passes it 2.03851 of 2.05325 octaves up, 192.62/16; 2^(193/16) = 4277 is above the measured size */
       {"not above the right size",
        HEAD HALF TABLES(TABLE(POINT("1024", AUTO("1ms") TIME(A, "1ms")) POINT("4250", AUTO("1ms") TIME(A, "497.5us")))),

@@ -160,6 +160,9 @@ static void order(void** state) {
        "4 channels > 8 channels > 16 channels > ll"},
       /* equal in everything: the order of choices, so that nothing is left open */
       {{{RING, LL, 2, 50000, 0, 0}, {TREE, LL, 2, 50000, 0, 0}}, "tree + ll, 2 channels > ring + ll, 2 channels"},
+      /* those that a better one passes keep their order */
+      {{{TREE, ANY, 0, 50000, 0, 0}, {RING, ANY, 0, 50100, 0, 0}, {ANY, ANY, 2, 50200, 0, 0}},
+       "2 channels > tree > ring"},
       /* who does not compete is no basis of the 2%: 40,000 needs settings */
       {{{ANY, ANY, 1, 40000, 0, 1}, {ANY, ANY, 8, 50000, 0, 0}, {ANY, ANY, 2, 51000, 0, 0}},
        "2 channels > 8 channels | 1 channel needs settings"},

@@ -298,6 +298,16 @@ static void no_table(void** state) {
   assert_int_equal(channels, 0);
 }
 
+/* A choice without a count does not touch the number, whatever it is. */
+static void channels_that_are_not_named(void** state) {
+  (void)state;
+  float table[] = {30, 80, 20, 40, 50, 60};
+  int channels = 9;
+  struct sw_ranked ranked = {{RING, LL, 0}, 0.5};
+  sw_cost_apply(&(struct sw_cost_table){table, 2, 3, false}, (struct sw_decision){&ranked, 1}, &channels);
+  assert_int_equal(channels, 9);
+}
+
 /* A table of another width is taken as it is: two protocols, so entry [1][0] is the third float. */
 static void other_widths(void** state) {
   (void)state;
@@ -312,8 +322,13 @@ static void other_widths(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(choices),      cmocka_unit_test(what_does_not_fit),  cmocka_unit_test(ends_of_the_scale),
-      cmocka_unit_test(scaling),      cmocka_unit_test(unclamped_channels), cmocka_unit_test(no_table),
+      cmocka_unit_test(choices),
+      cmocka_unit_test(what_does_not_fit),
+      cmocka_unit_test(ends_of_the_scale),
+      cmocka_unit_test(scaling),
+      cmocka_unit_test(unclamped_channels),
+      cmocka_unit_test(no_table),
+      cmocka_unit_test(channels_that_are_not_named),
       cmocka_unit_test(other_widths),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void spellings(void** state) {
        "NCCL_IB_HCA: mlx5\n" MATCH POL END(TAB1 ", " TAB2, R1 ", " R2) "...\n"},
       {"auto by name", START POL END("{collective: allreduce, nodes: 8, ranks: 8, points: [{bytes: 12KiB, times: [" T1
                                      ", " T2 ", {algo: auto, proto: auto, channels: 8, median: 50us, settings: "
-                                             "{NCCL_BUFFSIZE: '1', NCCL_NTHREADS: '64'}}]}, " P2 "]}, " TAB2,
+                                     "{NCCL_BUFFSIZE: '1', NCCL_NTHREADS: '64'}}]}, " P2 "]}, " TAB2,
                                      R1 ", " R2)},
   };
   struct sw_digest whole = digest_of_yaml(WHOLE);

@@ -82,6 +82,9 @@ static void reaches_meet(void** state) {
        "auto, 500: 2 channels, 2001: 8 channels, 8003: auto"},
       {"to 2000, from 2001.5", HEAD POLICY("gap: 3") TABLES(TABLE(BOTH("1000") BOTH_B("4003"))),
        "auto, 500: 2 channels, 2001: auto, 2002: 8 channels, 8007: auto"},
+      /* nothing lies between, though 2^10 is the line nearest to the middle: 1021 / 2 = 510.5 */
+      {"no size between", HEAD POLICY("gap: 1") TABLES(TABLE(BOTH("1021") BOTH_B("1022"))),
+       "auto, 511: 2 channels, 1022: 8 channels, 2045: auto"},
       /* a reach beyond the neighbour ends at it: 2^10.5 = 1448.2 */
       {"reach over the neighbour", HEAD POLICY("reach: 100, gap: 1") TABLES(TABLE(BOTH("1024") BOTH_B("2048"))),
        "auto, 11: 2 channels, 1449: 8 channels, 204801: auto"},
@@ -113,6 +116,10 @@ static void settings(void** state) {
       {"auto's differ: no common baseline",
        HEAD TABLES(TABLE(POINT("1024", AUTO_SET("100us") TIME_SET(A, "50us")) BOTH("8192"))),
        "auto, 512: 2 channels, 2049: auto, 4096: 2 channels, 16385: auto"},
+      {"auto's differ: the right one's spread says nothing about the left one's sizes",
+       HEAD TABLES(TABLE(POINT("1024", AUTO_SET("100us") TIME_SET(A, "90us"))
+                             POINT("8192", "{choice: auto, median: 100us, spread: 20%},"))),
+       "auto, 512: 2 channels, 2049: auto"},
   };
   assert_cases(cases, COUNT(cases), add_winner);
 }

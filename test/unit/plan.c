@@ -55,6 +55,8 @@ static void small_profiles(void** state) {
       {"1 byte", HEAD POLICY("reach: 1") TABLES(TABLE(POINT("1", AUTO("2us") TIME("channels: 2", "1us"))))},
       {"2^60 bytes, all above",
        HEAD POLICY("reach: 1000") TABLES(TABLE(POINT("1152921504606846976", AUTO("2us") TIME("channels: 2", "1us"))))},
+      {"a boundary among the largest sizes", HEAD POLICY("reach: 15.99999999") TABLES(TABLE(POINT(
+                                                 "1152921504606846976", AUTO("2us") TIME("channels: 2", "1us"))))},
       {"every byte", HEAD RULES("{collective: allreduce, channels: 3}")},
       {"size 0 alone", HEAD RULES("{collective: reduce, bytes: 0, channels: 3}")},
       {"auto by rule", HEAD RULES("{collective: reduce, choice: auto}")},

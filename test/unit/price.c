@@ -110,9 +110,14 @@ static void several_collectives(void** state) {
   sw_profile_free(profile);
 }
 
-/* Only times that were measured under auto's settings say what a variable costs. C1's were not. */
+/* Only times that were measured under auto's settings say what a variable costs. C1's were not, ring's here neither. */
 static void other_settings(void** state) {
   (void)state;
+  static const struct line_case ring = {"NCCL_ALGO=ring", "NCCL_ALGO=ring holds at every size" UNKNOWN};
+  struct sw_profile* made = read_profile(HEAD TABLES(
+      TABLE(POINT("1MiB", AUTO("100us") TIME("algo: ring, settings: {NCCL_BUFFSIZE: '1048576'}", "200us")))));
+  assert_lines(made, 2, 2, &ring, 1);
+  sw_profile_free(made);
   static const struct line_case cases[] = {
       {"NCCL_MAX_NCHANNELS=8", "NCCL_MAX_NCHANNELS=8 holds at every size" UNKNOWN},
       {"NCCL_MAX_NCHANNELS=16", "NCCL_MAX_NCHANNELS=16 holds at every size" UNKNOWN},

@@ -3,9 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -221,10 +219,18 @@ static void file_sizes(void** state) {
   unlink(path);
 }
 
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
 /* After all of the above: the most memory that was ever in use. A sanitizer's own memory counts too, so not with it. */
 static void memory(void** state) {
   (void)state;
-#if defined __SANITIZE_ADDRESS__
+#ifdef SANITIZED
   skip();
 #else
   struct rusage usage;

@@ -130,7 +130,8 @@ static const struct {
     {&median_frame, "76ns", "median '76ns' is not understood; " TIME_FORM " [SW-206]"},
     {&samples_frame, "0", "samples '0' is out of range: 1 to 1000000000 [SW-207]"},
     {&samples_frame, "1000000001", "samples '1000000001' is out of range: 1 to 1000000000 [SW-207]"},
-    {&spread_frame, "1001%", "spread '1001%' is out of range: 0 to 10 [SW-207]"},
+    {&spread_frame, "101%", "spread '101%' is out of range: 0 to 1 [SW-207]"},
+    {&spread_frame, "2", "spread '2' is out of range: 0 to 1 [SW-207]"}, /* a forgotten % */
     {&spread_frame, "2 us", "spread '2 us' is not understood; " SHARE_FORM " [SW-206]"},
     {&channels_frame, "0", "channels '0' is out of range: 1 to 64 [SW-207]"},
     {&channels_frame, "65", "channels '65' is out of range: 1 to 64 [SW-207]"},
@@ -267,7 +268,7 @@ static const struct {
     {&samples_frame, "1000000000", "          - {choice: auto, median: 1us, samples: 1000000000}\n"},
     {&spread_frame, "0", "          - {choice: auto, median: 1us, spread: 0%}\n"},
     {&spread_frame, "0.025", "          - {choice: auto, median: 1us, spread: 2.5%}\n"},
-    {&spread_frame, "1000%", "          - {choice: auto, median: 1us, spread: 1000%}\n"},
+    {&spread_frame, "100%", "          - {choice: auto, median: 1us, spread: 100%}\n"},
     {&setting_frame, "8", "          - {choice: auto, median: 1us, settings: {NCCL_X: \"8\"}}\n"},
     {&variable_frame, "_A1", "          - {choice: auto, median: 1us, settings: {_A1: \"1\"}}\n"},
     {&choice_frame, "AUTO", "  - {collective: allreduce, choice: auto}\n"},

@@ -167,13 +167,14 @@ static void reasons_between(void** state) {
        "1 KiB to 4 KiB | 2 channels | measured at 3 sizes, 1 KiB to 4 KiB | 50 us of 100 us at 1 KiB\n" FROM_4K},
       {HEAD ONLY TABLES(TABLE(BOTH("1024") BOTH("1025") BOTH("1026") BOTH("1027") BOTH("4096"))), FROM_1K
        "1 KiB to 4 KiB | 2 channels | measured at 5 sizes, 1 KiB to 4 KiB | 50 us of 100 us at 1 KiB\n" FROM_4K},
-      /* 6% of auto's and 8% of A's spread make 10% between, where 9% is gained; at the ends A wins */
+      /* 6% of auto's and 8% of A's spread make 10% between, where 9% is gained; at the ends A wins. Auto takes a size
+         / 10.24 */
       {HEAD ONLY TABLES(TABLE(POINT("1024", TIME_S("choice: auto", "100us", "6%") TIME(A, "91us"))
-                                  POINT("4096", AUTO("100us") TIME_S(A, "91us", "8%")))),
+                                  POINT("4096", AUTO("400us") TIME_S(A, "364us", "8%")))),
        FROM_1K "1 KiB | 2 channels | measured at 1 KiB | 91 us of 100 us at 1 KiB\n"
-               "1025 B to 4095 B | auto | between 1 KiB and 4 KiB, 2 channels: gain 9% is within the spread 10% | 100 "
-               "us of 100 us at 2560 B\n"
-               "4 KiB | 2 channels | measured at 4 KiB | 91 us of 100 us at 4 KiB\n" FROM_4K},
+               "1025 B to 4095 B | auto | between 1 KiB and 4 KiB, 2 channels: gain 9% is within the spread 10% | 250 "
+               "us of 250 us at 2560 B\n"
+               "4 KiB | 2 channels | measured at 4 KiB | 364 us of 400 us at 4 KiB\n" FROM_4K},
       /* 1 channel 10 us -> 1 ms and 8 channels 1 ms -> 10 us leave the middle to A, 60 us all along: 1 channel wins up
          to 61.2 us, 0.7868 octaves = 172.59/16 -> 2^(173/16) = 1798.4; A up to 8 channels' 58.8 us, 1.2305 octaves =
          179.69/16
@@ -207,6 +208,10 @@ static void rules(void** state) {
               "1 KiB | 4 channels | rule on line 7, written by hand | -\n"
               "1025 B to 2047 B | 2 channels | measured at 1 KiB | 50 us of 100 us at 1 KiB\n"
               "from 2 KiB | auto | rule on line 6, written by hand | -\n");
+  assert_yaml(HEAD
+              "rules:\n- {collective: allreduce, bytes: ..7, channels: 4}\n- {collective: allreduce, channels: 4}\n",
+              "0 B to 7 B | 4 channels | rule on line 5, written by hand | -\n"
+              "from 8 B | 4 channels | rule on line 6, written by hand | -\n");
   assert_yaml(HEAD "rules:\n- {collective: allreduce, bytes: 7, channels: 4}\n",
               "0 B to 6 B | auto | no table for this collective and shape | -\n"
               "7 B | 4 channels | rule on line 5, written by hand | -\n"

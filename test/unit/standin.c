@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 extern const nccl_tuner_v4 ncclTunerPlugin_v4; /* only ever looked up, never asked */
+__attribute__((visibility("default")))
 const nccl_tuner_v4 ncclTunerPlugin_v4 = {"the program itself", NULL, NULL, NULL};
 
 static const char* const fakes[] = {"v2", "v3", "v4", "v5", "v6", "v7", "all", "v2v6", "none"};

@@ -1,0 +1,29 @@
+/*
+ * Our plugin as a fabric's process holds it: loaded by the stand-in as NCCL loads it, and opened a second time under
+ * the same path to find the control through which each call's choice is forced.
+ */
+#ifndef SW_SIM_PLUGIN_H
+#define SW_SIM_PLUGIN_H
+
+#include "control.h"
+#include "standin/standin.h"
+
+struct sim_plugin {
+  struct standin_tuner* tuner;
+  void* library;
+  const struct sw_control* control;
+  struct standin_communicator* communicator; /* NULL: not connected */
+  void* steered;                             /* the communicator's tuner, for control */
+};
+
+/* All return false with one line in `fault` (of 256 bytes) when they fail. The plugin may be closed all the same. */
+bool sim_plugin_open(struct sim_plugin* plugin, int nccl_version, const char* path, char* fault);
+void sim_plugin_close(struct sim_plugin* plugin);
+bool sim_plugin_connect(struct sim_plugin* plugin, const struct standin_shape* shape, char* fault);
+bool sim_plugin_disconnect(struct sim_plugin* plugin, char* fault);
+
+/* Asks about an operation with a choice forced; `obeyed`: the plugin was asked about this very one, and it fitted. */
+bool sim_plugin_ask(struct sim_plugin* plugin, const struct standin_operation* operation, struct sw_choice choice,
+                    struct standin_choice* answer, bool* obeyed, char* fault);
+
+#endif
