@@ -142,11 +142,12 @@ $(BUILD)/test/libnccl-tuner.so: test/host/fake_tuner.c test/host/fake_tuner.h $(
 $(BUILD)/test/libnccl-tuner-fake.so: test/host/fake_tuner.c test/host/fake_tuner.h $(BUILD)/flags | $(wait)
 	$(call say,LD,$@)$(call fake,$(fake_all))
 
-programs = $(units) $(fakes) $(addprefix $(BUILD)/test/,bench_decide reopen decide_at fuzz_profile gpu_fabric)
+helpers  = $(fakes) $(addprefix $(BUILD)/test/,bench_decide reopen decide_at fuzz_profile gpu_fabric)
+picked   = $(if $(TESTS),$(filter $(units),$(TESTS)),$(units))
 test_environment = SW_TEST_SOURCE='$(CURDIR)' SW_TEST_BUILD='$(abspath $(BUILD))/test' SW_BUILD='$(abspath $(BUILD))' \
   SW_TEST_CC='$(CC)' SW_SANITIZE='$(SANITIZE)'
 
-check: all $(programs) ## run all tests that need no GPU (TESTS=... picks some)
+check: all $(helpers) $(picked) ## run all tests that need no GPU (TESTS=... picks some)
 	@$(test_environment) test/run $(if $(TESTS),$(TESTS),$(sort $(units)) $(sort $(wildcard test/cli/*.sh test/tree/*.sh test/*.py)) test/oracle/compare.py)
 
 asan: ## run the tests under AddressSanitizer and UBSan

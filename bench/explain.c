@@ -133,7 +133,7 @@ const struct sw_time* explain_foreign(const struct explanation* explanation, con
   const struct sw_time* best = NULL;
   for (size_t i = 1; i < point->count; i++) {
     const struct sw_time* time = &point->times[i];
-    if (sw_settings_same(&time->settings, &point->times[0].settings)) continue;
+    if (time->excluded || sw_settings_same(&time->settings, &point->times[0].settings)) continue;
     if ((double)time->median_ps <= bound && (!best || time->median_ps < best->median_ps)) best = time;
   }
   return best;

@@ -143,6 +143,7 @@ MAPPINGS = {
     "table_fields": TABLE,
     "point_fields": POINT,
     "time_fields": TIME,
+    "ran_fields": TIME + ("properties", "ran"),
     "rule_fields": RULE,
 }
 

@@ -10,6 +10,9 @@
  *     ... + proof_rounds          only auto and those of which a question is open. Who is the fastest of many is so by
  *                                 luck in part, and so may seem to beat auto: fresh rounds make the luck fade.
  *
+ * Many equals would cost most and matter least: of more than `crowd` the slower half leaves at each look (successive
+ * halving: Karnin, Koren and Somekh, 2013).
+ *
  * Each choice that drops out remembers who beat it. The times reported hang on that: see race_result.
  */
 #include "calibrate/race.h"
@@ -24,6 +27,7 @@ const struct race_rules race_rules_default = {.min_gain = 0.03,
                                               .equal = 0.02,
                                               .slow = 3,
                                               .confidence = 0.95,
+                                              .crowd = 6,
                                               .least_rounds = 6,
                                               .sound_rounds = 15,
                                               .most_rounds = 40,
@@ -190,7 +194,7 @@ const char* race_stop_words(enum race_stop stop) {
 }
 
 const char* race_fate_words(enum race_fate fate) {
-  static const char* const words[] = {"in", "far slower than the leader", "slower than the leader", "gains too little",
-                                      "excluded"};
+  static const char* const words[] = {
+      "in", "far slower than the leader", "slower than the leader", "one of too many", "gains too little", "excluded"};
   return words[fate];
 }

@@ -16,6 +16,7 @@ enum race_fate {
   RACE_IN,
   RACE_SLOW,    /* three times slower than the fastest at the first look, or as clearly over the first rounds */
   RACE_BEATEN,  /* slower than the leader by confidence */
+  RACE_CROWDED, /* more were as good as this than are worth telling apart, and half of them seemed better */
   RACE_NO_GAIN, /* gains less than min_gain over auto by confidence */
   RACE_EXCLUDED /* taken out from outside: wrong data, a hang, a crash */
 };
@@ -33,6 +34,7 @@ struct race_rules {
   double equal;        /* choices this near to the fastest are equal, 0.02 */
   double slow;         /* dropped after one look when slower than the fastest by this factor, 3 */
   double confidence;   /* of each comparison over the whole race, 0.95 */
+  size_t crowd;        /* while more than these are left beside auto, each look by confidence halves them, 6 */
   size_t least_rounds; /* before anything but `slow` drops a choice, 6; at least 1 */
   size_t sound_rounds; /* that auto and the winner have at least when it settles: their times go on record, 15 */
   size_t most_rounds;  /* for all, 40; at least least_rounds */

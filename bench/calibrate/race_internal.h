@@ -17,7 +17,7 @@ struct contender {
   struct series seen;
   float* us; /* seen.us and seen.rounds, to write */
   uint16_t* rounds;
-  size_t beaten_by; /* while it is slow, beaten or without gain */
+  size_t beaten_by; /* while it is neither in nor excluded */
   enum race_fate fate;
 };
 

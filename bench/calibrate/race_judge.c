@@ -75,8 +75,10 @@ static bool rank_is_open(const struct race* race, size_t choice, size_t leader) 
 }
 
 bool race_is_open(const struct race* race, size_t choice) {
-  if (!race_is_in(race, choice)) return false;
+  bool crowded = race->all[choice].fate == RACE_CROWDED;
+  if (!crowded && !race_is_in(race, choice)) return false;
   if (gain_is_open(race, choice)) return true;
+  if (crowded) return false;
   size_t leader = race_leader(race);
   if (!seems_to_gain(race, leader)) return false;
   if (choice != leader) return rank_is_open(race, choice, leader);
@@ -141,11 +143,36 @@ static enum race_stop judge_stop(const struct race* race) {
   return proof ? RACE_GOES_ON : RACE_ENOUGH;
 }
 
+static size_t slowest_in(const struct race* race) {
+  size_t slowest = AUTO;
+  double most = 0;
+  for (size_t i = 1; i < race->choices; i++) {
+    if (!race_is_in(race, i)) continue;
+    double median = stated_median(race, i);
+    if (median < most) continue;
+    most = median;
+    slowest = i;
+  }
+  return slowest;
+}
+
+static void thin_crowd(struct race* race, size_t leader) {
+  size_t left = count_of(race, race_is_in);
+  size_t keep = (left + 1) / 2 > race->rules.crowd ? (left + 1) / 2 : race->rules.crowd;
+  for (; left > keep; left--) {
+    struct contender* c = &race->all[slowest_in(race)];
+    c->fate = RACE_CROWDED;
+    c->beaten_by = leader;
+  }
+}
+
 void race_judge(struct race* race) {
-  if (race->all[AUTO].seen.count > 0 && race->rounds <= race->limit) {
+  size_t known = race->all[AUTO].seen.count;
+  if (known > 0 && race->rounds <= race->limit) {
     size_t leader = race_leader(race);
     for (size_t i = 1; i < race->choices; i++)
       if (race_is_in(race, i)) judge_choice(race, i, leader);
+    if (known >= race->rules.least_rounds) thin_crowd(race, leader);
   }
   race->stop = judge_stop(race);
 }

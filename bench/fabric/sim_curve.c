@@ -18,15 +18,20 @@ static double as_double(uint64_t bytes) {
   return bytes ? (double)bytes : 1;
 }
 
-static const struct sw_time* plain_time(const struct sw_point* point, struct sw_choice choice) {
+/* A choice that was excluded may never have been timed. */
+static bool counts(const struct sw_time* time) {
+  return time->median_ps && !time->settings.count;
+}
+
+static const struct sw_time* find_time(const struct sw_point* point, struct sw_choice choice) {
   for (size_t i = 0; i < point->count; i++)
-    if (sw_choice_same(point->times[i].choice, choice) && !point->times[i].settings.count) return &point->times[i];
+    if (sw_choice_same(point->times[i].choice, choice) && counts(&point->times[i])) return &point->times[i];
   return NULL;
 }
 
 size_t sim_curve_sizes(const struct sw_table* table, struct sw_choice choice) {
   size_t count = 0;
-  for (size_t i = 0; i < table->count; i++) count += plain_time(&table->points[i], choice) != NULL;
+  for (size_t i = 0; i < table->count; i++) count += find_time(&table->points[i], choice) != NULL;
   return count;
 }
 
@@ -35,7 +40,7 @@ bool sim_curve_next(const struct sw_table* table, struct sw_choice* choice) {
   for (size_t p = 0; p < table->count; p++)
     for (size_t t = 0; t < table->points[p].count; t++) {
       const struct sw_time* time = &table->points[p].times[t];
-      if (time->settings.count || sw_choice_compare(time->choice, *choice) <= 0) continue;
+      if (!counts(time) || sw_choice_compare(time->choice, *choice) <= 0) continue;
       if (!next || sw_choice_compare(time->choice, *next) < 0) next = &time->choice;
     }
   if (next) *choice = *next;
@@ -78,7 +83,7 @@ double sim_plain_us(bool several_nodes, uint64_t bytes) {
 static size_t find_line(const struct sw_table* table, struct sw_choice choice, double bytes, struct knot line[2]) {
   size_t count = 0;
   for (size_t i = 0; i < table->count; i++) {
-    const struct sw_time* time = plain_time(&table->points[i], choice);
+    const struct sw_time* time = find_time(&table->points[i], choice);
     if (!time) continue;
     if (count == 2 && line[1].bytes >= bytes) break;
     if (count == 2) line[0] = line[1];

@@ -59,6 +59,7 @@ bool sim_plugin_connect(struct sim_plugin* plugin, const struct standin_shape* s
   nccl_result result = standin_communicator_create(shape, plugin->tuner, &plugin->communicator);
   if (result != NCCL_SUCCESS) return fail(fault, "ncclCommInitRank: %s", sim_result_words(result));
   plugin->steered = plugin->control->newest();
+  plugin->released = false;
   return plugin->steered || fail(fault, "the plugin has no tuner for the communicator");
 }
 
@@ -67,6 +68,20 @@ bool sim_plugin_disconnect(struct sim_plugin* plugin, char* fault) {
   plugin->communicator = NULL;
   plugin->steered = NULL;
   return result == NCCL_SUCCESS || fail(fault, "ncclCommDestroy: %s", sim_result_words(result));
+}
+
+/* The profile answers while nothing steers the tuner. Steering begins again with the newest tuner: ours, unless another
+   fabric of this process has joined since. */
+static bool force(struct sim_plugin* plugin, struct sw_choice choice, char* fault) {
+  bool by_profile = sw_choice_same(choice, FABRIC_BY_PROFILE);
+  if (by_profile)
+    plugin->control->release(plugin->steered);
+  else if (plugin->released && plugin->control->newest() != plugin->steered)
+    return fail(fault, "another communicator of this process was made since");
+  else
+    plugin->control->force(plugin->steered, choice);
+  plugin->released = by_profile;
+  return true;
 }
 
 static bool was_obeyed(const struct sw_control_answer* before, const struct sw_control_answer* after,
@@ -80,13 +95,13 @@ bool sim_plugin_ask(struct sim_plugin* plugin, const struct standin_operation* o
   struct sw_control_answer before = {0};
   struct sw_control_answer after = {0};
   const char* function = sim_function_name(operation->collective);
+  if (!force(plugin, choice, fault)) return false;
   plugin->control->last(plugin->steered, &before);
-  plugin->control->force(plugin->steered, choice);
   nccl_result result = standin_ask(plugin->communicator, operation, answer);
   if (result != NCCL_SUCCESS) return fail(fault, "%s: %s", function, sim_result_words(result));
   if (answer->picked_unusable || answer->wrote_outside)
     return fail(fault, "%s: the plugin made NCCL pick what it cannot run", function);
   plugin->control->last(plugin->steered, &after);
-  *obeyed = was_obeyed(&before, &after, operation);
+  *obeyed = sw_choice_same(choice, FABRIC_BY_PROFILE) ? answer->asked : was_obeyed(&before, &after, operation);
   return true;
 }

@@ -14,6 +14,7 @@ struct sim_plugin {
   const struct sw_control* control;
   struct standin_communicator* communicator; /* NULL: not connected */
   void* steered;                             /* the communicator's tuner, for control */
+  bool released;                             /* it is not steered now */
 };
 
 /* All return false with one line in `fault` (of 256 bytes) when they fail. The plugin may be closed all the same. */
@@ -22,7 +23,8 @@ void sim_plugin_close(struct sim_plugin* plugin);
 bool sim_plugin_connect(struct sim_plugin* plugin, const struct standin_shape* shape, char* fault);
 bool sim_plugin_disconnect(struct sim_plugin* plugin, char* fault);
 
-/* Asks about an operation with a choice forced; `obeyed`: the plugin was asked about this very one, and it fitted. */
+/* Asks about an operation with a choice forced; `obeyed`: the plugin was asked about this very one, and it fitted.
+   FABRIC_BY_PROFILE is obeyed when the plugin was asked. */
 bool sim_plugin_ask(struct sim_plugin* plugin, const struct standin_operation* operation, struct sw_choice choice,
                     struct standin_choice* answer, bool* obeyed, char* fault);
 

@@ -180,8 +180,9 @@ double fabric_simulation_truth(const struct fabric_simulation* simulation, const
   struct sim_truth* truth = sim_truth_open(simulation, place);
   struct sim_key key;
   double us = -1;
-  bool known = call->collective >= 0 && call->collective < NCCL_NUM_COLLECTIVES;
-  if (truth && known && sim_truth_key(truth, call, choice, &key)) us = sim_truth_us(truth, call, key);
+  bool can_be = call->collective >= 0 && call->collective < NCCL_NUM_COLLECTIVES;
+  bool is_known = !sw_choice_same(choice, FABRIC_BY_PROFILE);
+  if (truth && can_be && is_known && sim_truth_key(truth, call, choice, &key)) us = sim_truth_us(truth, call, key);
   sim_truth_close(truth);
   return us;
 }

@@ -32,7 +32,7 @@ struct simulator {
   double clock_us;         /* the same on all ranks: no rank's own noise is in it */
   uint64_t samples;        /* drawn so far */
   uint64_t ids;
-  struct fabric_call call; /* that is made ready, and its choices with their true times */
+  struct fabric_call call; /* that is made ready, and its choices with their true times; a probe or check ends it */
   struct sw_choice choices[FABRIC_MOST_CHOICES];
   double truth_us[FABRIC_MOST_CHOICES];
   size_t count;
@@ -175,6 +175,7 @@ static bool probe(struct fabric* fabric, const struct fabric_call* call, struct 
   struct simulator* s = simulator_of(fabric);
   struct standin_choice answer;
   bool obeyed;
+  s->count = 0;
   if (!call_is_good(s, call) || !strike(s, call, choice)) return false;
   struct fabric_call captured = *call;
   captured.mode = FABRIC_GRAPH;
@@ -184,7 +185,8 @@ static bool probe(struct fabric* fabric, const struct fabric_call* call, struct 
                                .proto = answer.protocol,
                                .channels = answer.channels,
                                .threads = threads(answer.protocol),
-                               .obeyed = obeyed};
+                               .obeyed = obeyed,
+                               .nodes = s->place.nodes};
   memcpy(out->table, answer.before, sizeof out->table);
   return true;
 }
@@ -193,6 +195,7 @@ static bool check(struct fabric* fabric, const struct fabric_call* call, struct 
   struct simulator* s = simulator_of(fabric);
   struct standin_choice answer;
   bool obeyed;
+  s->count = 0;
   if (!call_is_good(s, call) || !strike(s, call, choice) || !ask(s, call, choice, &answer, &obeyed)) return false;
   s->clock_us += check_us + sim_truth_us(s->truth, call, key_of(&answer));
   *good = !sim_faults_corrupt(&s->simulation.faults, call, choice);

@@ -14,7 +14,8 @@
  * factor between 1.1 and 3 that depends on the seed, the collective and what runs.
  *   - A curve is straight in log(bytes), log(time) between the sizes of its choice, and keeps its slope outside them. A
  *     choice with a single size runs parallel to auto's curve; auto with a single size, parallel to a plain one.
- *   - Times with settings are left out. A table whose auto has no other is as good as none.
+ *   - Times with settings are left out; those of excluded choices count. A table whose auto has no other is as good as
+ * none.
  *   - Without a table of the communicator's shape the nearest shape's is used; without any for the collective, auto is
  *     a plain latency + bytes / bandwidth. fabric_simulation_notes says where that was so.
  *   - Streams take 2 us more than graphs, whatever the choice.
@@ -48,7 +49,8 @@ bool fabric_simulation_fault(struct fabric_simulation* simulation, const char* s
 
 /*
  * What a call takes with a choice, in microseconds, without noise, drift and faults, on the premise that the plugin
- * makes NCCL run the choice where the choice fits. It loads no plugin. Negative when such a call cannot be made.
+ * makes NCCL run the choice where the choice fits. It loads no plugin. Negative when such a call cannot be made, and
+ * for FABRIC_BY_PROFILE, which only the plugin knows.
  */
 double fabric_simulation_truth(const struct fabric_simulation* simulation, const struct fabric_call* call,
                                const struct fabric_place* place, struct sw_choice choice);

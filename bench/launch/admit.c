@@ -32,6 +32,7 @@ void admit_drop_silent(struct team* team) {
 static const char* objection(const struct team* team, const struct hello* hello) {
   if (hello->rank >= team->job.ranks || hello->ranks != team->job.ranks)
     return "it counts other ranks than rank 0 does";
+  if (team->phase == PHASE_CLOSING) return "the run is over";
   if (team->members[hello->rank].pid != 0) return "this rank is here already";
   return NULL;
 }

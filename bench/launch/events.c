@@ -86,17 +86,22 @@ static void worker_ended(struct team* team, uint32_t rank, const struct wire_mes
   if (message->bytes < sizeof ended) return;
   memcpy(&ended, message->data, sizeof ended);
   if (ended.attempt != team->attempt) return;
-  team->members[rank].idle = true;
+  team->members[rank].idle = !team->members[rank].killing; /* else IDLE is on its way */
   team->members[rank].gone_at = 0;
   if (team->phase == PHASE_RUNNING)
     note_end(team, rank, ended.status, (const char*)message->data + sizeof ended, message->bytes - sizeof ended);
+}
+
+static void worker_is_killed(struct member* member) {
+  member->killing = false;
+  member->idle = true;
 }
 
 static void supervisor_says(struct team* team, uint32_t rank, const struct wire_message* message) {
   char who[PROTOCOL_HOST + 32];
   events_who(team, rank, who);
   if (message->type == MESSAGE_IDLE)
-    team->members[rank].idle = true;
+    worker_is_killed(&team->members[rank]);
   else if (message->type == MESSAGE_ENDED)
     worker_ended(team, rank, message);
   else if (message->type == MESSAGE_STUCK || message->type == MESSAGE_TROUBLE)

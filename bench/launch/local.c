@@ -84,10 +84,15 @@ static void wait_for_all(struct local* local, int64_t deadline) {
   }
 }
 
-void local_end(struct local* local, int64_t deadline) {
-  wait_for_all(local, deadline);
+static void signal_all(const struct local* local, int number) {
   for (uint32_t i = 0; i < local->count; i++)
-    if (local->pids[i] != 0) (void)kill(local->pids[i], SIGKILL);
+    if (local->pids[i] != 0) (void)kill(local->pids[i], number);
+}
+
+void local_end(struct local* local, int64_t deadline) {
+  signal_all(local, SIGTERM); /* for those that still try to reach us */
+  wait_for_all(local, deadline);
+  signal_all(local, SIGKILL);
   wait_for_all(local, INT64_MAX);
   free(local->pids);
   *local = LOCAL_NONE;

@@ -1,5 +1,6 @@
 /*
- * What the driver knows of each rank: shared by the files of the team (team, events, admit), of no use elsewhere.
+ * What the driver knows of each rank: shared by the files of the team (team, attempt, wait,
+ * events, admit), of no use elsewhere.
  *
  *     strangers: connected, no hello yet  --admit-->  members[rank].supervisor, members[rank].worker
  */
@@ -18,6 +19,7 @@ struct member {
   char host[PROTOCOL_HOST];
   uint32_t pid;    /* of the supervisor, on its host */
   bool idle;       /* no worker runs */
+  bool killing;    /* KILL was sent and is not answered: never two at once, or answers could be mixed up */
   bool unanswered; /* a request of the task in hand */
   size_t place;    /* in the task's list */
   int64_t gone_at; /* its worker closed its connection then, and its supervisor has not said why yet; 0: not so */
@@ -69,6 +71,23 @@ __attribute__((format(printf, 4, 5))) void events_note(struct team* team, enum t
 
 /* "rank 3", "rank 3 on gb02" */
 const char* events_who(const struct team* team, uint32_t rank, char out[PROTOCOL_HOST + 32]);
+
+/* --- wait.c */
+
+typedef bool (*wait_ready)(const struct member* member);
+bool wait_has_joined(const struct member* member);
+bool wait_is_idle(const struct member* member);
+bool wait_has_worker(const struct member* member);
+bool wait_has_answered(const struct member* member);
+bool wait_has_left(const struct member* member);
+
+/* Waits until all are ready, the deadline has passed or it is decided that it failed; a failure that is known already
+   counts. Returns how many are not ready, marked. */
+uint32_t wait_for(struct team* team, wait_ready ready, int64_t deadline, bool with_progress);
+
+/* Marks the ranks that are not ready: how many; and names the marked ones. */
+uint32_t wait_mark(struct team* team, wait_ready ready);
+void wait_marked(const struct team* team, char* out, size_t size);
 
 /* --- admit.c */
 

@@ -10,7 +10,8 @@ static struct sw_line line_of(const struct sw_time* time, const struct sw_time* 
                           .ratio = (double)time->median_ps / (double)own->median_ps,
                           .spread = sw_stated(time->spread),
                           .foreign = !sw_settings_same(&time->settings, &own->settings),
-                          .settings = &time->settings};
+                          .settings = &time->settings,
+                          .excluded = time->excluded};
 }
 
 static struct sw_line line_between(const struct sw_time* left, const struct sw_time* right, const struct sw_time* own) {
@@ -19,6 +20,7 @@ static struct sw_line line_between(const struct sw_time* left, const struct sw_t
   line.left_log2 = sw_log2((double)left->median_ps);
   line.right_log2 = sw_log2((double)right->median_ps);
   line.spread = larger(sw_stated(left->spread), sw_stated(right->spread));
+  line.excluded = left->excluded ? left->excluded : right->excluded;
   return line;
 }
 
@@ -28,20 +30,28 @@ static int compare_times(const struct sw_time* a, const struct sw_time* b) {
   return order ? order : sw_settings_compare(&a->settings, &b->settings);
 }
 
+/* An excluded choice may never have been timed: it has no line then. */
+static bool is_timed(const struct sw_time* left, const struct sw_time* right, int order) {
+  return (order > 0 || left->median_ps) && (order < 0 || right->median_ps);
+}
+
 /* Merges the times of two points, auto's apart, into lines. */
 static size_t make_lines(struct sw_maker* m, const struct sw_point* left, const struct sw_point* right) {
   size_t count = 0;
   size_t l = 1;
   size_t r = 1;
   while (l < left->count || r < right->count) {
-    struct sw_line* line = &m->lines[count++];
-    int order = l == left->count ? 1 : r == right->count ? -1 : compare_times(&left->times[l], &right->times[r]);
-    if (order == 0) *line = line_between(&left->times[l], &right->times[r], &left->times[0]);
-    if (order < 0) *line = line_of(&left->times[l], &left->times[0]);
-    if (order > 0) *line = line_of(&right->times[r], &right->times[0]);
-    if (order) line->end = order < 0 ? AT_LEFT : AT_RIGHT;
+    const struct sw_time* a = &left->times[l];
+    const struct sw_time* b = &right->times[r];
+    int order = l == left->count ? 1 : r == right->count ? -1 : compare_times(a, b);
     l += order <= 0;
     r += order >= 0;
+    if (!is_timed(a, b, order)) continue;
+    struct sw_line* line = &m->lines[count++];
+    *line = order == 0  ? line_between(a, b, &left->times[0])
+            : order < 0 ? line_of(a, &left->times[0])
+                        : line_of(b, &right->times[0]);
+    if (order) line->end = order < 0 ? AT_LEFT : AT_RIGHT;
   }
   return count;
 }
@@ -76,7 +86,8 @@ static struct sw_piece decide_between(struct sw_maker* m, const struct span* spa
                                                    .time_ps = time_ps,
                                                    .spread = line->spread,
                                                    .foreign = line->foreign,
-                                                   .settings = line->settings};
+                                                   .settings = line->settings,
+                                                   .excluded = line->excluded};
   }
   sw_maker_decide(m, auto_ps, span->own.spread, count, &piece);
   return piece;

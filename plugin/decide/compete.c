@@ -34,6 +34,7 @@ static enum sw_verdict judge(const struct sw_policy* policy, double auto_ps, int
   if (!(contender->time_ps < auto_ps)) return SW_NOT_FASTER;
   if (!clears_min_gain(policy, auto_ps, contender->time_ps)) return SW_UNDER_MIN_GAIN;
   if (!clears_spread(auto_ps, auto_spread, contender->time_ps, contender->spread)) return SW_WITHIN_SPREAD;
+  if (contender->excluded) return SW_EXCLUDED;
   return contender->foreign ? SW_NEEDS_SETTINGS : SW_COMPETES;
 }
 

@@ -12,7 +12,8 @@ enum sw_verdict {
   SW_NOT_FASTER,     /* takes as long as auto, or longer */
   SW_UNDER_MIN_GAIN, /* faster by less than the policy's min_gain */
   SW_WITHIN_SPREAD,  /* faster by less than the combined spread of the two times */
-  SW_NEEDS_SETTINGS  /* would compete, but was measured under settings that a tuner cannot set */
+  SW_NEEDS_SETTINGS, /* would compete, but was measured under settings that a tuner cannot set */
+  SW_EXCLUDED        /* would compete, but must not be used */
 };
 
 struct sw_contender {
@@ -21,6 +22,7 @@ struct sw_contender {
   int64_t spread; /* of SW_ONE; 0 where none is stated */
   bool foreign;   /* measured under other settings than auto */
   const struct sw_settings* settings;
+  const char* excluded; /* why it must not be used; NULL: it may */
   enum sw_verdict verdict;
 };
 

@@ -31,6 +31,7 @@ struct sw_runner_up {
   int64_t spread; /* combined with auto's, of SW_ONE */
   enum sw_verdict verdict;
   const struct sw_settings* settings; /* where the verdict is SW_NEEDS_SETTINGS */
+  const char* excluded;               /* where it is SW_EXCLUDED */
 };
 
 struct sw_piece {

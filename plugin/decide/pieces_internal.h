@@ -42,6 +42,7 @@ struct sw_line {
   int64_t spread;
   bool foreign;
   const struct sw_settings* settings;
+  const char* excluded; /* at either end */
 };
 
 /* How far each of two neighbouring points speaks for the sizes between them. */

@@ -119,6 +119,8 @@ static void add_verdict(struct sw_text* text, const struct sw_policy* policy, co
   } else if (second->verdict == SW_WITHIN_SPREAD) {
     sw_text_add(text, " is within the spread ");
     sw_add_percent_words(text, (double)second->spread / (double)SW_ONE);
+  } else if (second->verdict == SW_EXCLUDED) {
+    sw_text_printf(text, ", but excluded: %s", second->excluded);
   } else if (!second->settings->count) {
     sw_text_add(text, " was measured without the settings that auto had");
   } else {

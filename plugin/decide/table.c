@@ -48,7 +48,8 @@ static struct sw_runner_up find_runner_up(const struct sw_maker* m, double auto_
                                .ratio = c->time_ps / auto_ps,
                                .spread = sw_combined_spread(auto_spread, c->spread),
                                .verdict = c->verdict,
-                               .settings = c->verdict == SW_NEEDS_SETTINGS ? c->settings : NULL};
+                               .settings = c->verdict == SW_NEEDS_SETTINGS ? c->settings : NULL,
+                               .excluded = c->verdict == SW_EXCLUDED ? c->excluded : NULL};
 }
 
 void sw_maker_decide(struct sw_maker* m, double auto_ps, int64_t auto_spread, size_t count, struct sw_piece* piece) {
@@ -68,11 +69,13 @@ static struct sw_piece at_point(struct sw_maker* m, const struct sw_point* point
   size_t count = 0;
   for (size_t i = 1; i < point->count; i++) {
     const struct sw_time* time = &point->times[i];
+    if (!time->median_ps) continue;
     m->contenders[count++] = (struct sw_contender){.choice = time->choice,
                                                    .time_ps = (double)time->median_ps,
                                                    .spread = sw_stated(time->spread),
                                                    .foreign = !sw_settings_same(&time->settings, &own->settings),
-                                                   .settings = &time->settings};
+                                                   .settings = &time->settings,
+                                                   .excluded = time->excluded};
   }
   sw_maker_decide(m, (double)own->median_ps, sw_stated(own->spread), count, &piece);
   return piece;

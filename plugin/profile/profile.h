@@ -37,12 +37,22 @@ struct sw_settings {
   size_t count;
 };
 
+/* What a choice really was when it ran: the algorithm, protocol and channel count that NCCL took, and NCCL's own
+   estimate of it. */
+struct sw_ran {
+  struct sw_choice what; /* channels 0: not stated */
+  uint64_t estimate_ps;  /* 0: not stated */
+};
+
 struct sw_time {
   struct sw_choice choice;
-  uint64_t median_ps;
-  uint32_t samples; /* 0: not stated */
-  int64_t spread;   /* relative half-width of the median's 95% interval, of SW_ONE; -1: not stated */
+  uint64_t median_ps; /* 0 only where it is excluded: it was never timed */
+  uint32_t samples;   /* 0: not stated */
+  int64_t spread;     /* relative half-width of the median's 95% interval, of SW_ONE; -1: not stated */
   struct sw_settings settings;
+  const char* excluded; /* why this choice must not be used, "wrong data"; NULL: it may */
+  struct sw_ran ran;
+  uint64_t memory; /* bytes of device memory that connecting it took; 0: none, or not stated */
   struct sw_place place;
 };
 

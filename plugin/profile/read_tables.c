@@ -33,12 +33,54 @@ static void read_time_settings(struct sw_reader* reader, const struct sw_node* n
   sw_read_settings(reader, node, &draft->time.settings);
 }
 
+static void read_excluded(struct sw_reader* reader, const struct sw_node* node, void* out) {
+  struct time_draft* draft = out;
+  sw_value_text(reader, node, "excluded", &draft->time.excluded);
+}
+
+static void read_memory(struct sw_reader* reader, const struct sw_node* node, void* out) {
+  struct time_draft* draft = out;
+  if (sw_expect(reader, node, SW_NODE_WORD, "memory"))
+    sw_value_size(reader, node, "memory", node->word, node->length, &draft->time.memory);
+}
+
+struct ran_draft {
+  struct sw_choice_draft draft; /* first: see SW_CHOICE_FIELDS */
+  uint64_t estimate_ps;
+};
+
+static void read_estimate(struct sw_reader* reader, const struct sw_node* node, void* out) {
+  sw_value_time(reader, node, "estimate", &((struct ran_draft*)out)->estimate_ps);
+}
+
+static void read_ran(struct sw_reader* reader, const struct sw_node* node, void* out) {
+  static const struct sw_field ran_fields[] = {{"algo", sw_read_algo, true},
+                                               {"proto", sw_read_proto, true},
+                                               {"channels", sw_read_channels, true},
+                                               {"estimate", read_estimate, false}};
+  static const struct sw_fields mapping = {"ran", ran_fields, 4};
+  struct ran_draft ran = {.draft = SW_CHOICE_DRAFT};
+  sw_read_fields(reader, node, &mapping, &ran);
+  ((struct time_draft*)out)->time.ran = (struct sw_ran){ran.draft.choice, ran.estimate_ps};
+}
+
 static const struct sw_field time_fields[] = {SW_CHOICE_FIELDS,
-                                              {"median", read_median, true},
+                                              {"median", read_median, false},
                                               {"samples", read_samples, false},
                                               {"spread", read_spread, false},
-                                              {"settings", read_time_settings, false}};
+                                              {"settings", read_time_settings, false},
+                                              {"ran", read_ran, false},
+                                              {"memory", read_memory, false},
+                                              {"excluded", read_excluded, false}};
 static const struct sw_fields time_mapping = {"time", time_fields, sizeof time_fields / sizeof time_fields[0]};
+
+/* Only a choice that is excluded can have no time, and auto, which is always there, cannot be excluded. */
+static void check_time(struct sw_reader* reader, const struct sw_node* node, const struct sw_time* time) {
+  if (!time->median_ps && !time->excluded)
+    sw_report(reader->diags, SW_KEY_MISSING, node->place, "key 'median' is missing in this time");
+  else if (time->excluded && sw_choice_is_auto(time->choice))
+    sw_report(reader->diags, SW_NO_CHOICE, node->place, "auto cannot be excluded: it is what NCCL does by itself");
+}
 
 static struct sw_time read_time(struct sw_reader* reader, const struct sw_node* node) {
   struct time_draft draft = {.draft = SW_CHOICE_DRAFT, .time = {.spread = -1, .place = node->place}};
@@ -46,6 +88,7 @@ static struct sw_time read_time(struct sw_reader* reader, const struct sw_node* 
   sw_read_fields(reader, node, &time_mapping, &draft);
   if (reader->diags->errors == errors) sw_check_draft(reader, node, &draft.draft);
   draft.time.choice = draft.draft.choice;
+  if (reader->diags->errors == errors) check_time(reader, node, &draft.time);
   return draft.time;
 }
 

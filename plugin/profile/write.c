@@ -122,11 +122,24 @@ static void write_choice(struct sw_choice choice, struct sw_text* out) {
   if (choice.channels) sw_text_printf(out, "%schannels: %u", separator, choice.channels);
 }
 
+static void write_ran(const struct sw_ran* ran, struct sw_text* out) {
+  if (!ran->what.channels) return;
+  sw_text_add(out, ", ran: {");
+  write_choice(ran->what, out);
+  if (ran->estimate_ps) {
+    sw_text_add(out, ", estimate: ");
+    sw_add_time(out, ran->estimate_ps);
+  }
+  sw_text_add(out, "}");
+}
+
 static void write_time(const struct sw_time* time, struct sw_text* out) {
   sw_text_add(out, "          - {");
   write_choice(time->choice, out);
-  sw_text_add(out, ", median: ");
-  sw_add_time(out, time->median_ps);
+  if (time->median_ps) {
+    sw_text_add(out, ", median: ");
+    sw_add_time(out, time->median_ps);
+  }
   if (time->samples) sw_text_printf(out, ", samples: %u", time->samples);
   if (time->spread >= 0) {
     sw_text_add(out, ", spread: ");
@@ -135,6 +148,15 @@ static void write_time(const struct sw_time* time, struct sw_text* out) {
   if (time->settings.count) {
     sw_text_add(out, ", ");
     write_settings(&time->settings, out);
+  }
+  write_ran(&time->ran, out);
+  if (time->memory) {
+    sw_text_add(out, ", memory: ");
+    sw_add_size(out, time->memory);
+  }
+  if (time->excluded) {
+    sw_text_add(out, ", excluded: ");
+    add_quoted(out, time->excluded);
   }
   sw_text_add(out, "}\n");
 }

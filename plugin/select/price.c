@@ -39,7 +39,8 @@ struct sw_price sw_forced_price(const struct sw_point* point, struct sw_choice c
     bool same_pair = time->choice.algo == choice.algo && time->choice.proto == choice.proto;
     bool same_channels = !channels_only || time->choice.channels == choice.channels;
     bool same_settings = sw_settings_same(&time->settings, &point->times[0].settings);
-    if (same_pair && same_channels && same_settings && quotes_better(time, price.time)) price.time = time;
+    if (time->median_ps && same_pair && same_channels && same_settings && quotes_better(time, price.time))
+      price.time = time;
   }
   price.own = &point->times[0];
   price.known = price.time != NULL;

@@ -163,7 +163,9 @@ static void quoted_times(void** state) {
   struct sw_profile* profile = read_profile(HEAD TABLES(
       TABLE(POINT("1KiB", AUTO("10us") TIME("algo: ring, channels: 2", "12us") TIME("algo: ring", "13us")
                               TIME("algo: ring, channels: 8", "14us") TIME("algo: tree, channels: 2", "15us")
-                                  TIME("algo: tree, channels: 8", "16us")) POINT("1MiB", TIME("algo: ring", "13us")))));
+                                  TIME("algo: tree, channels: 8", "16us")) POINT("1MiB", TIME("algo: ring", "13us"))
+                POINT("2MiB",
+                      AUTO("4us") TIME("channels: 2", "6us") TIME("channels: 4", "5us") TIME("channels: 8", "7us")))));
   const struct sw_point* points = profile->tables[0].points;
   struct sw_price ring = sw_forced_price(&points[0], (struct sw_choice){NCCL_ALGO_RING, -1, 0});
   assert_true(ring.known);
@@ -173,6 +175,7 @@ static void quoted_times(void** state) {
   assert_false(sw_forced_price(&points[0], (struct sw_choice){NCCL_ALGO_RING, NCCL_PROTO_LL, 0}).known);
   assert_false(sw_forced_price(&points[0], (struct sw_choice){-1, -1, 2}).known);
   assert_false(sw_forced_price(&points[0], SW_AUTO).known);
+  assert_int_equal(sw_forced_price(&points[2], (struct sw_choice){-1, -1, 4}).time->median_ps, 5000000);
   assert_false(sw_forced_price(&points[1], (struct sw_choice){NCCL_ALGO_RING, -1, 0}).known); /* no auto there */
   sw_profile_free(profile);
 }

@@ -278,7 +278,7 @@ static void unknown(void** state) {
       {"policy", "min_gain, reach, gap"},
       {"table", "collective, nodes, ranks, points"},
       {"point", "bytes, times"},
-      {"time", "choice, algo, proto, channels, median, samples, spread, settings"},
+      {"time", "choice, algo, proto, channels, median, samples, spread, settings, ran, memory, excluded"},
       {"rule", "collective, bytes, nodes, ranks, choice, algo, proto, channels"},
   };
   for (size_t m = 0; m < COUNT(mappings); m++) {

@@ -71,6 +71,7 @@ static const struct {
     {&version_frame, "1.0", "format '1.0': this release reads format 1 [SW-209]"},
     {&version_frame, "v1", "format 'v1': this release reads format 1 [SW-209]"},
     {&version_frame, "18446744073709551617", "format '18446744073709551617': this release reads format 1 [SW-209]"},
+    {&name_frame, "OFF", "a profile cannot be named 'off': that switches Sizewise off [SW-213]"},
     {&name_frame, "a b", "name 'a b' " NAME_FORM},
     {&name_frame, ".a", "name '.a' " NAME_FORM},
     {&name_frame, "-a", "name '-a' " NAME_FORM},

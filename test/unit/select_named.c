@@ -47,6 +47,8 @@ static const struct select_case refused[] = {
          0),
     CASE("no such file", {{0}}, NAMED "@/p/x.yaml", 0, 4, 1, SW_REFUSED, 0,
          "NCCL_SIZEWISE_PROFILE: @/p/x.yaml: error: No such file or directory [SW-101]", 0),
+    CASE("an ending makes a path of a name", {{"p/a.yaml", LOCAL("a", GB10)}}, WHERE "|" NAMED "a.yaml", 0, 4, 1,
+         SW_REFUSED, 0, "NCCL_SIZEWISE_PROFILE: a.yaml: error: No such file or directory [SW-101]", 0),
     CASE("a folder", {{0}}, NAMED "@/p", 0, 4, 1, SW_REFUSED, 0,
          "NCCL_SIZEWISE_PROFILE: @/p: error: Is a directory [SW-101]", 0),
     CASE("an empty file", {{"p/a.yaml", ""}}, NAMED "@/p/a.yaml|", 0, 4, 1, SW_REFUSED, 0,

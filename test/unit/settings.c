@@ -64,6 +64,9 @@ static void values(void** state) {
       {"EXPECT=" DIGEST "0", "-",
        "NCCL_SIZEWISE_EXPECT='" DIGEST
        "0': it takes a digest of 32 hexadecimal digits, as 'sizewise check FILE' prints it"},
+      {"EXPECT=" DIGEST " ", "-",
+       "NCCL_SIZEWISE_EXPECT='" DIGEST
+       " ': it takes a digest of 32 hexadecimal digits, as 'sizewise check FILE' prints it"},
       {"EXPECT=0123456789abcdef0123456789abcdeg", "-",
        "NCCL_SIZEWISE_EXPECT='0123456789abcdef0123456789abcdeg': it takes a digest of 32 hexadecimal digits, as "
        "'sizewise check FILE' prints it"},
