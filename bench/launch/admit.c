@@ -11,7 +11,17 @@ static void drop(struct team* team, size_t index) {
   team->strangers[index] = team->strangers[--team->stranger_count];
 }
 
+/* The one that has been silent for longest gives its place to who knocks: nobody can keep the ranks out by staying. */
+static void make_place(struct team* team) {
+  size_t oldest = 0;
+  if (team->stranger_count < team->most_strangers) return;
+  for (size_t i = 1; i < team->stranger_count; i++)
+    if (team->strangers[i].since < team->strangers[oldest].since) oldest = i;
+  drop(team, oldest);
+}
+
 void admit_knocking(struct team* team) {
+  make_place(team);
   while (team->stranger_count < team->most_strangers) {
     int fd = accept4(team->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;

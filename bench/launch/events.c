@@ -133,10 +133,10 @@ static void note_silent(struct team* team) {
 
 /* --- all at once */
 
-/* The listener first, then strangers, then two of each member. While there is no room for strangers they wait. */
+/* The listener first, then strangers, then two of each member. */
 static size_t fill_polls(struct team* team) {
   struct pollfd* next = team->polls;
-  *next++ = (struct pollfd){team->stranger_count < team->most_strangers ? team->listener : -1, POLLIN, 0};
+  *next++ = (struct pollfd){team->listener, POLLIN, 0};
   for (size_t i = 0; i < team->stranger_count; i++) *next++ = (struct pollfd){team->strangers[i].wire.fd, POLLIN, 0};
   for (uint32_t rank = 0; rank < team->job.ranks; rank++) {
     *next++ = (struct pollfd){team->members[rank].supervisor.fd, POLLIN, 0};

@@ -41,7 +41,6 @@ enum request {
 
 /* Shared by all processes of a test. */
 struct board {
-  pid_t driver;
   pid_t supervisors[MOST];
   pid_t workers[MOST];
   pid_t groups[MOST];
@@ -161,7 +160,7 @@ static void start_team(struct team* team) {
   if (!team_start(team, &failure)) fail_msg("%s", failure.text);
 }
 
-static struct team* started_team(uint32_t ranks) {
+static inline struct team* started_team(uint32_t ranks) {
   struct job job = local_job(ranks);
   struct team* team = open_team(&job);
   start_team(team);

@@ -1,0 +1,104 @@
+#include "calibrate/candidates.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* NCCL refuses what it prices this much above its cheapest: the plugin leaves such an entry alone, too. */
+#define REFUSED_TIMES 256.0f
+
+void ban(struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice, const char* why) {
+  if (list->count == sizeof list->items / sizeof list->items[0]) return;
+  struct banned* item = &list->items[list->count++];
+  *item = (struct banned){.collective = collective, .ranks = ranks, .choice = choice};
+  snprintf(item->why, sizeof item->why, "%s", why);
+}
+
+const char* ban_of(const struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice) {
+  for (size_t i = 0; i < list->count; i++) {
+    const struct banned* item = &list->items[i];
+    bool same_pair = item->choice.algo == choice.algo && item->choice.proto == choice.proto;
+    bool same_channels = !item->choice.channels || item->choice.channels == choice.channels;
+    if (item->collective == collective && item->ranks == ranks && same_pair && same_channels) return item->why;
+  }
+  return NULL;
+}
+
+static bool same_thing(const struct fabric_probe* a, const struct fabric_probe* b) {
+  return a->algo == b->algo && a->proto == b->proto && a->channels == b->channels && a->threads == b->threads;
+}
+
+static void add_twin(struct candidates* out, struct sw_choice choice, size_t of) {
+  if (out->twin_count < MOST_TWINS) out->twins[out->twin_count++] = (struct twin){choice, of};
+}
+
+/* Adds a candidate, or a twin of the one that runs the same thing. */
+static void add(struct candidates* out, struct sw_choice choice, const struct fabric_probe* probe) {
+  for (size_t i = 0; i < out->count; i++) {
+    if (out->items[i].excluded[0] || !same_thing(&out->items[i].probe, probe)) continue;
+    add_twin(out, choice, i);
+    return;
+  }
+  if (out->count == FABRIC_MOST_CHOICES) return;
+  out->items[out->count++] = (struct candidate){.choice = choice, .probe = *probe};
+}
+
+static void add_banned(struct candidates* out, struct sw_choice choice, const char* why) {
+  if (out->count == FABRIC_MOST_CHOICES) return;
+  struct candidate* item = &out->items[out->count++];
+  *item = (struct candidate){.choice = choice};
+  snprintf(item->excluded, sizeof item->excluded, "%s", why);
+}
+
+struct search {
+  struct crew* crew;
+  const struct fabric_call* call;
+  const struct ban_list* bans;
+  struct candidates* out;
+  struct sw_choice* culprit;
+};
+
+/* Probes one choice and files it; `probe` keeps what came of it. */
+static bool try_choice(struct search* s, struct sw_choice choice, struct fabric_probe* probe) {
+  memset(probe, 0, sizeof *probe);
+  const char* why = ban_of(s->bans, s->call->collective, crew_group(s->crew), choice);
+  if (why) {
+    add_banned(s->out, choice, why);
+    return true;
+  }
+  *s->culprit = choice;
+  if (!crew_probe(s->crew, s->call, choice, probe)) return false;
+  bool obeyed = probe->obeyed && probe->algo == choice.algo && probe->proto == choice.proto;
+  if (obeyed) add(s->out, choice, probe);
+  return true;
+}
+
+/* A pair with NCCL's own channels, then with more and more, until a larger budget brings no more channels. */
+static bool try_pair(struct search* s, int algo, int proto) {
+  struct fabric_probe probe;
+  if (!try_choice(s, (struct sw_choice){(int8_t)algo, (int8_t)proto, 0}, &probe)) return false;
+  for (int channels = 1; channels <= NCCL_MAX_CHANNELS; channels *= 2) {
+    if (!try_choice(s, (struct sw_choice){(int8_t)algo, (int8_t)proto, (uint8_t)channels}, &probe)) return false;
+    if (probe.channels < channels) break;
+  }
+  return true;
+}
+
+static bool is_offered(const struct fabric_probe* own, int algo, int proto) {
+  float cheapest = own->table[own->algo][own->proto];
+  float entry = own->table[algo][proto];
+  return entry >= 0 && entry <= cheapest * REFUSED_TIMES;
+}
+
+bool candidates_find(struct crew* crew, const struct fabric_call* call, const struct ban_list* bans,
+                     struct candidates* out, struct sw_choice* culprit) {
+  struct search s = {crew, call, bans, out, culprit};
+  struct fabric_probe own;
+  memset(out, 0, sizeof *out);
+  *culprit = SW_AUTO;
+  if (!crew_probe(crew, call, SW_AUTO, &own)) return false;
+  out->items[out->count++] = (struct candidate){.choice = SW_AUTO, .probe = own};
+  for (int algo = 0; own.algo >= 0 && algo < NCCL_NUM_ALGORITHMS; algo++)
+    for (int proto = 0; proto < NCCL_NUM_PROTOCOLS; proto++)
+      if (is_offered(&own, algo, proto) && !try_pair(&s, algo, proto)) return false;
+  return true;
+}

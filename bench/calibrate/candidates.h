@@ -1,0 +1,56 @@
+/* What there is to choose from for one call, each distinct thing once. */
+#ifndef SW_CANDIDATES_H
+#define SW_CANDIDATES_H
+
+#include "calibrate/crew.h"
+
+/* A choice and what it really is. Candidate 0 is auto. */
+struct candidate {
+  struct sw_choice choice;
+  struct fabric_probe probe;
+  char excluded[160]; /* why it must not be used; "": it may */
+};
+
+/* A choice that runs the very same thing as a candidate: a channel count is a budget, and many budgets come to one. */
+struct twin {
+  struct sw_choice choice;
+  size_t of; /* the candidate */
+};
+
+enum { MOST_TWINS = 4 * FABRIC_MOST_CHOICES };
+
+struct candidates {
+  struct candidate items[FABRIC_MOST_CHOICES];
+  size_t count;
+  struct twin twins[MOST_TWINS];
+  size_t twin_count;
+};
+
+/* A choice that is not to be tried for a collective on this shape: it hung or crashed before. */
+struct banned {
+  int collective;
+  uint32_t ranks;
+  struct sw_choice choice;
+  char why[160];
+};
+
+struct ban_list {
+  struct banned items[64];
+  size_t count;
+};
+
+/* Adds a ban; beyond the list's end it is dropped. */
+void ban(struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice, const char* why);
+
+/* Why a choice is banned, or NULL. A ban of a pair holds for all its channel counts. */
+const char* ban_of(const struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice);
+
+/*
+ * Finds the candidates of a call: auto, and every algorithm and protocol that NCCL offers for it, with NCCL's own
+ * channel count and with 1, 2, 4, ... as far as more of them run. Banned ones are candidates with a reason, and are not
+ * probed. False: the crew has failed; `culprit` is the choice that was being probed.
+ */
+bool candidates_find(struct crew* crew, const struct fabric_call* call, const struct ban_list* bans,
+                     struct candidates* out, struct sw_choice* culprit);
+
+#endif
