@@ -1,5 +1,6 @@
 #include "cost.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -7,29 +8,43 @@
    over a deep ring). */
 #define REFUSED_TIMES 256.0f
 
-static inline bool is_usable(float entry) {
-  return entry >= 0; /* false for NaN, too */
+/*
+ * The bits of floats that are not negative are in the floats' own order; those of negative ones and of NaNs are above
+ * all of them. So the cheapest usable entry is the smallest number, which needs no branch for each entry.
+ */
+typedef uint32_t bits_of_float;
+#define USABLE_END UINT32_C(0x7f800000) /* infinity: what costs as much as that cannot be used either */
+
+static inline bits_of_float bits_of(const float* entry) {
+  bits_of_float bits;
+  memcpy(&bits, entry, sizeof bits);
+  return bits;
 }
 
-/* The cheapest usable entry of a part of the table; negative when there is none. */
-static float cheapest(const struct sw_cost_table* table, int algo_from, int algo_to, int proto_from, int proto_to,
-                      float limit) {
-  float least = -1;
-  for (int a = algo_from; a < algo_to; a++)
-    for (int p = proto_from; p < proto_to; p++) {
-      float entry = table->entries[a * table->protocols + p];
-      if (is_usable(entry) && entry <= limit && (least < 0 || entry < least)) least = entry;
-    }
-  return least;
-}
-
-/* The float just below a positive one. */
-static float just_below(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  bits--;
+static inline float float_of(bits_of_float bits) {
+  float value;
   memcpy(&value, &bits, sizeof value);
   return value;
+}
+
+static inline bits_of_float smaller(bits_of_float a, bits_of_float b) {
+  return a < b ? a : b;
+}
+
+/* Three at a time, so that no comparison waits for the one before it. */
+static inline bits_of_float cheapest_of_all(const struct sw_cost_table* table) {
+  const float* entry = table->entries;
+  const float* end = entry + (ptrdiff_t)table->algorithms * table->protocols;
+  bits_of_float a = USABLE_END;
+  bits_of_float b = USABLE_END;
+  bits_of_float c = USABLE_END;
+  for (; end - entry >= 3; entry += 3) {
+    a = smaller(a, bits_of(entry));
+    b = smaller(b, bits_of(entry + 1));
+    c = smaller(c, bits_of(entry + 2));
+  }
+  for (; entry < end; entry++) a = smaller(a, bits_of(entry));
+  return smaller(smaller(a, b), c);
 }
 
 /* The rows and columns that a choice names. */
@@ -38,7 +53,7 @@ struct window {
   int proto_from, proto_to;
 };
 
-static bool find_window(const struct sw_cost_table* table, struct sw_choice choice, struct window* out) {
+static inline bool find_window(const struct sw_cost_table* table, struct sw_choice choice, struct window* out) {
   if (choice.algo >= table->algorithms || choice.proto >= table->protocols) return false;
   out->algo_from = choice.algo < 0 ? 0 : choice.algo;
   out->algo_to = choice.algo < 0 ? table->algorithms : choice.algo + 1;
@@ -47,58 +62,90 @@ static bool find_window(const struct sw_cost_table* table, struct sw_choice choi
   return true;
 }
 
+static bits_of_float cheapest_of(const struct sw_cost_table* table, const struct window* window) {
+  bits_of_float least = USABLE_END;
+  for (int a = window->algo_from; a < window->algo_to; a++)
+    for (int p = window->proto_from; p < window->proto_to; p++)
+      least = smaller(least, bits_of(&table->entries[a * table->protocols + p]));
+  return least;
+}
+
+static bool any_usable(const struct sw_cost_table* table, int algo, const struct window* window) {
+  struct window row = {algo, algo + 1, window->proto_from, window->proto_to};
+  return algo < window->algo_to && cheapest_of(table, &row) < USABLE_END;
+}
+
 /*
  * NCCL takes a tuner's channel count as it is, unclamped, for CollNet, and for NVLS over several nodes. Where such an
  * entry could win without having been named, the count of another algorithm must not reach it.
  */
 static bool could_be_unclamped(const struct sw_cost_table* table, const struct window* window) {
-  for (int a = window->algo_from; a < window->algo_to; a++) {
-    bool collnet = a == NCCL_ALGO_COLLNET_DIRECT || a == NCCL_ALGO_COLLNET_CHAIN;
-    bool nvls = a == NCCL_ALGO_NVLS || a == NCCL_ALGO_NVLS_TREE;
-    if (!collnet && !(nvls && table->several_nodes)) continue;
-    for (int p = window->proto_from; p < window->proto_to; p++)
-      if (is_usable(table->entries[a * table->protocols + p])) return true;
-  }
-  return false;
+  if (any_usable(table, NCCL_ALGO_COLLNET_DIRECT, window) || any_usable(table, NCCL_ALGO_COLLNET_CHAIN, window))
+    return true;
+  return table->several_nodes &&
+         (any_usable(table, NCCL_ALGO_NVLS, window) || any_usable(table, NCCL_ALGO_NVLS_TREE, window));
 }
 
-static void set_channels(const struct sw_cost_table* table, struct sw_choice choice, const struct window* window,
-                         int* channels) {
-  if (!choice.channels) return;
-  if (choice.algo < 0 && could_be_unclamped(table, window)) return;
-  *channels = choice.channels;
+/* M times the ratio, and below M even where the float would round up to it; 0 where there is no such number. */
+static inline float target_of(float cheapest, double ratio) {
+  float target = (float)((double)cheapest * ratio);
+  if (!(target < cheapest)) target = float_of(bits_of(&cheapest) - 1);
+  return target;
 }
 
-/* Scales the entries of the window that fit; false when none fits. */
-static bool scale(const struct sw_cost_table* table, const struct window* window, float cheapest_of_all, double ratio) {
-  float limit = cheapest_of_all * REFUSED_TIMES;
-  float least = cheapest(table, window->algo_from, window->algo_to, window->proto_from, window->proto_to, limit);
-  if (!(least > 0)) return false;
-  float target = (float)((double)cheapest_of_all * ratio);
-  if (!(target < cheapest_of_all)) target = just_below(cheapest_of_all);
-  if (!(target > 0)) return false;
+/* Scales all entries of the window that fit, so that the cheapest of them, `least`, costs `target`. */
+static void scale(const struct sw_cost_table* table, const struct window* window, float least, float limit,
+                  float target) {
   double factor = (double)target / (double)least;
   for (int a = window->algo_from; a < window->algo_to; a++)
     for (int p = window->proto_from; p < window->proto_to; p++) {
       float* entry = &table->entries[a * table->protocols + p];
-      if (!is_usable(*entry) || *entry > limit) continue;
-      float scaled = *entry == least ? target : (float)((double)*entry * factor);
-      *entry = scaled < target ? target : scaled;
+      if (!(*entry >= least && *entry <= limit)) continue;
+      float scaled = (float)((double)*entry * factor);
+      *entry = *entry == least || scaled < target ? target : scaled;
     }
+}
+
+static inline bool fits(bits_of_float least, float limit) {
+  return least < USABLE_END && float_of(least) <= limit;
+}
+
+/* A choice that names algorithm and protocol: one entry. False when it does not fit. */
+static inline bool write_pair(const struct sw_cost_table* table, struct sw_choice choice, float cheapest, float target) {
+  if (choice.algo >= table->algorithms || choice.proto >= table->protocols) return false;
+  float* entry = &table->entries[choice.algo * table->protocols + choice.proto];
+  if (!fits(bits_of(entry), cheapest * REFUSED_TIMES)) return false;
+  *entry = target;
+  return true;
+}
+
+/* A choice that leaves the algorithm, the protocol or both to NCCL. */
+static bool write_window(const struct sw_cost_table* table, struct sw_choice choice, float cheapest, float target,
+                         int* channels) {
+  struct window window;
+  float limit = cheapest * REFUSED_TIMES;
+  if (!find_window(table, choice, &window)) return false;
+  if (choice.algo >= 0 || choice.proto >= 0) {
+    bits_of_float least = cheapest_of(table, &window);
+    if (!fits(least, limit)) return false;
+    scale(table, &window, float_of(least), limit, target);
+  }
+  if (choice.channels && (choice.algo >= 0 || !could_be_unclamped(table, &window))) *channels = choice.channels;
   return true;
 }
 
 void sw_cost_apply(const struct sw_cost_table* table, struct sw_decision decision, int* channels) {
   if (!decision.count || !table->entries || table->algorithms <= 0 || table->protocols <= 0) return;
-  float least = cheapest(table, 0, table->algorithms, 0, table->protocols, 3.4e38f);
-  if (!(least > 0)) return;
-  for (uint32_t i = 0; i < decision.count; i++) {
-    struct sw_choice choice = decision.ranked[i].choice;
-    struct window window;
-    if (!find_window(table, choice, &window)) continue;
-    bool pair_named = choice.algo >= 0 || choice.proto >= 0;
-    if (pair_named && !scale(table, &window, least, decision.ranked[i].ratio)) continue;
-    set_channels(table, choice, &window, channels);
+  bits_of_float least = cheapest_of_all(table);
+  if (least == 0 || least >= USABLE_END) return;
+  float cheapest = float_of(least);
+  for (const struct sw_ranked* r = decision.ranked; r < decision.ranked + decision.count; r++) {
+    float target = target_of(cheapest, r->ratio);
+    if (!(target > 0)) continue;
+    bool pair = r->choice.algo >= 0 && r->choice.proto >= 0;
+    if (!pair && write_window(table, r->choice, cheapest, target, channels)) return;
+    if (!pair || !write_pair(table, r->choice, cheapest, target)) continue;
+    if (r->choice.channels) *channels = r->choice.channels;
     return;
   }
 }

@@ -40,8 +40,8 @@ static uint64_t size_at(int i, int count) {
 
 /* Auto and three choices; the one that takes half of auto's time is another every fourth size. */
 static void write_point(FILE* file, int i, int count) {
-  static const char* const choices[] = {"algo: tree, channels: 2", "algo: ring, proto: ll",
-                                        "proto: simple, channels: 4"};
+  static const char* const choices[] = {"algo: tree, proto: ll", "algo: ring, proto: simple, channels: 4",
+                                        "channels: 2"};
   uint64_t bytes = size_at(i, count);
   uint64_t auto_ns = 20000 + bytes / 10;
   fprintf(file, "  - bytes: %" PRIu64 "\n    times:\n    - {choice: auto, median: %" PRIu64 ".%03" PRIu64 "us}\n",

@@ -16,7 +16,7 @@ enum race_fate {
   RACE_IN,
   RACE_SLOW,    /* three times slower than the fastest at the first look, or as clearly over the first rounds */
   RACE_BEATEN,  /* slower than the leader by confidence */
-  RACE_CROWDED, /* more were as good as this than are worth telling apart, and half of them seemed better */
+  RACE_CROWDED, /* of more than are worth telling apart, one of the slower half */
   RACE_NO_GAIN, /* gains less than min_gain over auto by confidence */
   RACE_EXCLUDED /* taken out from outside: wrong data, a hang, a crash */
 };

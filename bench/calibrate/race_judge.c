@@ -75,10 +75,8 @@ static bool rank_is_open(const struct race* race, size_t choice, size_t leader) 
 }
 
 bool race_is_open(const struct race* race, size_t choice) {
-  bool crowded = race->all[choice].fate == RACE_CROWDED;
-  if (!crowded && !race_is_in(race, choice)) return false;
+  if (!race_is_in(race, choice)) return false;
   if (gain_is_open(race, choice)) return true;
-  if (crowded) return false;
   size_t leader = race_leader(race);
   if (!seems_to_gain(race, leader)) return false;
   if (choice != leader) return rank_is_open(race, choice, leader);
@@ -107,9 +105,9 @@ static void judge_choice(struct race* race, size_t choice, size_t leader) {
   struct contender* c = &race->all[choice];
   struct middle to_leader = race_ratio(race, choice, leader, race->outside);
   c->beaten_by = leader;
-  if (choice != leader && is_slow(race, to_leader))
+  if (is_slow(race, to_leader))
     c->fate = RACE_SLOW;
-  else if (choice != leader && is_beaten(race, to_leader))
+  else if (is_beaten(race, to_leader))
     c->fate = RACE_BEATEN;
   else if (is_no_gain(race, race_ratio(race, choice, AUTO, race->outside))) {
     c->fate = RACE_NO_GAIN;
@@ -156,6 +154,8 @@ static size_t slowest_in(const struct race* race) {
   return slowest;
 }
 
+/* They are stated by their ratio to the leader, who was faster: none of them seems to gain where the leader does not.
+ */
 static void thin_crowd(struct race* race, size_t leader) {
   size_t left = count_of(race, race_is_in);
   size_t keep = (left + 1) / 2 > race->rules.crowd ? (left + 1) / 2 : race->rules.crowd;
@@ -167,12 +167,11 @@ static void thin_crowd(struct race* race, size_t leader) {
 }
 
 void race_judge(struct race* race) {
-  size_t known = race->all[AUTO].seen.count;
-  if (known > 0 && race->rounds <= race->limit) {
+  if (race->rounds <= race->limit) {
     size_t leader = race_leader(race);
     for (size_t i = 1; i < race->choices; i++)
       if (race_is_in(race, i)) judge_choice(race, i, leader);
-    if (known >= race->rules.least_rounds) thin_crowd(race, leader);
+    if (race->all[AUTO].seen.count >= race->rules.least_rounds) thin_crowd(race, leader);
   }
   race->stop = judge_stop(race);
 }

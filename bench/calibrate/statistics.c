@@ -3,7 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The chance of exactly i heads, i from 0 on: kept as a logarithm, as 2^-count vanishes from 1,075 coins on. */
+/*
+ * The chance of exactly i heads, i from 0 on: kept as a logarithm, as 2^-count vanishes from 1,075 coins on. After
+ * `count` heads it is that of 0.
+ */
 struct walk {
   size_t count;
   size_t i;
@@ -22,7 +25,6 @@ static double walk_next(struct walk* walk) {
 }
 
 double binomial_below(size_t count, size_t below) {
-  if (below > count) return 1;
   struct walk walk = walk_start(count);
   double sum = 0;
   while (walk.i < below) sum += walk_next(&walk);

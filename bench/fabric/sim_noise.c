@@ -16,7 +16,7 @@ static uint64_t mix(uint64_t x) {
 }
 
 uint64_t sim_hash(const uint64_t* words, size_t count) {
-  uint64_t hash = mix(count);
+  uint64_t hash = count;
   for (size_t i = 0; i < count; i++) hash = mix(hash ^ words[i]);
   return hash;
 }

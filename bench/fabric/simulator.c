@@ -79,8 +79,11 @@ static bool place_is_good(struct simulator* s, const struct fabric_place* place)
 static void log_notes(const struct simulator* s) {
   struct sw_text notes = SW_TEXT_EMPTY;
   fabric_simulation_notes(&s->simulation, &s->place, &notes);
-  for (const char* line = sw_text_string(&notes); *line; line = strchr(line, '\n') + 1)
-    standin_log(NCCL_LOG_INFO, NCCL_SUBSYS_INIT, __FILE__, __LINE__, "simulator: %.*s", (int)strcspn(line, "\n"), line);
+  for (const char* line = sw_text_string(&notes); *line;) {
+    size_t length = strcspn(line, "\n");
+    standin_log(NCCL_LOG_INFO, NCCL_SUBSYS_INIT, __FILE__, __LINE__, "simulator: %.*s", (int)length, line);
+    line += length + (line[length] == '\n');
+  }
   sw_text_free(&notes);
 }
 
@@ -177,9 +180,7 @@ static bool probe(struct fabric* fabric, const struct fabric_call* call, struct 
   bool obeyed;
   s->count = 0;
   if (!call_is_good(s, call) || !strike(s, call, choice)) return false;
-  struct fabric_call captured = *call;
-  captured.mode = FABRIC_GRAPH;
-  if (!ask(s, &captured, choice, &answer, &obeyed)) return false;
+  if (!ask(s, call, choice, &answer, &obeyed)) return false;
   s->clock_us += probe_us;
   *out = (struct fabric_probe){.algo = answer.algorithm,
                                .proto = answer.protocol,

@@ -61,7 +61,7 @@ enum {
   PATIENCE_HELLO = 10000,  /* from a connection to its HELLO, and to the answer */
   PATIENCE_RETRY = 200,    /* between attempts to reach the driver */
   PATIENCE_DEATH = 20000,  /* until a killed worker is gone: a GPU's driver takes seconds to clean up */
-  PATIENCE_REPORT = 5000, /* from a worker's closed connection to its supervisor's report */
+  PATIENCE_REPORT = 5000,  /* from a worker's closed connection to its supervisor's report */
   PATIENCE_GOODBYE = 3000, /* a worker that was told to end */
   PATIENCE_START = 60000,  /* from START to the last worker's HELLO: 64 processes on a small machine */
   PATIENCE_LINGER = 500    /* after an ERROR: whether another rank's death turns out to be its cause */

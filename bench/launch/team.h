@@ -20,7 +20,7 @@
 
 struct team;
 
-enum { TEAM_TEXT = 512, TEAM_SAID = 4096 };
+enum { TEAM_TEXT = 1024, TEAM_SAID = 4096 };
 
 enum team_failure_kind {
   TEAM_FINE,

@@ -7,8 +7,8 @@
 
 struct sw_arena_chunk {
   struct sw_arena_chunk* next;
-  size_t used;
-  size_t size;
+  size_t used; /* from the front: objects */
+  size_t end;  /* from here to the back: texts */
   alignas(max_align_t) char bytes[];
 };
 
@@ -16,20 +16,21 @@ enum { CHUNK_BYTES = 64 * 1024 - 64 };
 
 static struct sw_arena_chunk* chunk_with(struct sw_arena* arena, size_t bytes) {
   struct sw_arena_chunk* chunk = arena->chunks;
-  if (chunk && chunk->size - chunk->used >= bytes) return chunk;
+  if (chunk && chunk->end - chunk->used >= bytes) return chunk;
   size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
   chunk = calloc(1, sizeof *chunk + size);
   if (!chunk) return NULL;
-  chunk->size = size;
+  chunk->end = size;
   chunk->next = arena->chunks;
   arena->chunks = chunk;
   return chunk;
 }
 
 void* sw_arena_allocate(struct sw_arena* arena, size_t count, size_t size) {
-  if (size && count > SIZE_MAX / 2 / size) return NULL;
   size_t grain = alignof(max_align_t);
-  size_t bytes = (count * size + grain - 1) / grain * grain;
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) return NULL;
+  bytes = (bytes + grain - 1) / grain * grain;
   struct sw_arena_chunk* chunk = chunk_with(arena, bytes);
   if (!chunk) return NULL;
   void* memory = chunk->bytes + chunk->used;
@@ -38,8 +39,11 @@ void* sw_arena_allocate(struct sw_arena* arena, size_t count, size_t size) {
 }
 
 char* sw_arena_copy(struct sw_arena* arena, const char* bytes, size_t length) {
-  char* copy = sw_arena_allocate(arena, length + 1, 1);
-  if (copy && length) memcpy(copy, bytes, length);
+  struct sw_arena_chunk* chunk = length < SIZE_MAX / 2 ? chunk_with(arena, length + 1) : NULL;
+  if (!chunk) return NULL;
+  chunk->end -= length + 1;
+  char* copy = chunk->bytes + chunk->end;
+  if (length) memcpy(copy, bytes, length);
   return copy;
 }
 

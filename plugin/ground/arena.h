@@ -2,6 +2,7 @@
  * Memory that is freed all at once: a profile, and what is derived from it, lives in one arena.
  *
  *     chunk -> chunk -> chunk        the first chunk is the newest and the only one with free room
+ *       `-- objects, aligned -->   free room   <-- texts, without alignment: many are a few bytes long
  */
 #ifndef SW_ARENA_H
 #define SW_ARENA_H

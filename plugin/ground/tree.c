@@ -3,7 +3,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { DEEPEST = 16, MOST_NODES = 1000000 };
+enum { DEEPEST = 16, MOST_NODES = 1000000, LONGEST_TEXT = 1 << 28 };
 
 struct builder {
   yaml_parser_t parser;
@@ -99,7 +99,7 @@ static void attach(struct builder* b, struct sw_node* node) {
   else
     parent->child = node;
   b->last[top] = node;
-  parent->children++;
+  parent->length++;
 }
 
 static struct sw_node* new_node(struct builder* b, enum sw_node_form form, struct sw_place place) {
@@ -120,8 +120,9 @@ static struct sw_node* new_node(struct builder* b, enum sw_node_form form, struc
 static bool add_word(struct builder* b, const yaml_event_t* event, struct sw_place place) {
   struct sw_node* node = new_node(b, SW_NODE_WORD, place);
   if (!node) return false;
-  node->length = event->data.scalar.length;
-  node->word = sw_arena_copy(b->arena, (const char*)event->data.scalar.value, node->length);
+  size_t length = event->data.scalar.length;
+  node->length = (unsigned)length;
+  node->word = sw_arena_copy(b->arena, (const char*)event->data.scalar.value, length);
   if (!node->word) sw_report(b->diags, SW_NO_MEMORY, place, "out of memory");
   attach(b, node);
   return node->word != NULL;
@@ -208,6 +209,10 @@ struct sw_node* sw_tree_read(struct sw_arena* arena, const char* text, size_t le
   struct builder b = {.arena = arena, .diags = diags};
   diags->source = text;
   diags->source_length = length;
+  if (length > LONGEST_TEXT) {
+    sw_report(diags, SW_TOO_LARGE, (struct sw_place){0}, "larger than %d bytes", LONGEST_TEXT);
+    return NULL;
+  }
   if (!yaml_parser_initialize(&b.parser)) {
     sw_report(diags, SW_NO_MEMORY, (struct sw_place){0}, "out of memory");
     return NULL;

@@ -19,18 +19,19 @@ enum sw_node_form { SW_NODE_WORD, SW_NODE_LIST, SW_NODE_MAP };
  *                      |key           |key
  *                      word           word
  */
-struct sw_node {
-  enum sw_node_form form;
+struct sw_node { /* small: most of the time that a large file takes goes into touching new memory */
   struct sw_place place;
-  const char* word; /* of a word: NUL-terminated, `length` bytes */
-  size_t length;
+  unsigned form : 2;    /* enum sw_node_form */
+  unsigned length : 30; /* of a word: bytes; of a list or map: how many values it has */
+  union {
+    const char* word; /* NUL-terminated */
+    struct sw_node* child;
+  };
   struct sw_node* key;
-  struct sw_node* child;
   struct sw_node* next;
-  size_t children;
 };
 
-/* The tree of a text, in `arena`; NULL when there is an error, which is then in `diags`. */
+/* The tree of a text of 256 MiB at most, in `arena`; NULL when there is an error, which is then in `diags`. */
 struct sw_node* sw_tree_read(struct sw_arena* arena, const char* text, size_t length, struct sw_diags* diags);
 
 #endif

@@ -68,6 +68,13 @@ void sw_read_fields(struct sw_reader* reader, const struct sw_node* node, const 
   report_missing(reader, node, fields, seen | meant);
 }
 
+bool sw_keep_word(struct sw_reader* reader, const struct sw_node* node, const char** out) {
+  const char* copy = sw_arena_copy(reader->arena, node->word, node->length);
+  if (!copy) sw_report(reader->diags, SW_NO_MEMORY, node->place, "out of memory");
+  if (copy) *out = copy;
+  return copy != NULL;
+}
+
 bool sw_value_text(struct sw_reader* reader, const struct sw_node* node, const char* what, const char** out) {
   if (!sw_expect(reader, node, SW_NODE_WORD, what)) return false;
   if (node->length == 0 || strlen(node->word) != node->length) {
@@ -75,8 +82,7 @@ bool sw_value_text(struct sw_reader* reader, const struct sw_node* node, const c
               node->length ? "holds no NUL character" : "is not empty");
     return false;
   }
-  *out = node->word;
-  return true;
+  return sw_keep_word(reader, node, out);
 }
 
 bool sw_value_name(struct sw_reader* reader, const struct sw_node* node, const char* what, const char** out) {
@@ -187,7 +193,7 @@ bool sw_value_fraction(struct sw_reader* reader, const struct sw_node* node, con
 }
 
 void* sw_read_array(struct sw_reader* reader, const struct sw_node* list, size_t size) {
-  void* memory = sw_arena_allocate(reader->arena, list->children ? list->children : 1, size);
+  void* memory = sw_arena_allocate(reader->arena, list->length ? list->length : 1, size);
   if (!memory) sw_report(reader->diags, SW_NO_MEMORY, list->place, "out of memory");
   return memory;
 }

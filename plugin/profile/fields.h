@@ -16,7 +16,7 @@
 #include "ground/tree.h"
 
 struct sw_reader {
-  struct sw_arena* arena;
+  struct sw_arena* arena; /* the profile's; the tree is freed once it was read */
   struct sw_diags* diags;
 };
 
@@ -40,6 +40,9 @@ void sw_read_fields(struct sw_reader* reader, const struct sw_node* node, const 
 
 /* True for a node of this form; otherwise reports what `what` has to be. */
 bool sw_expect(struct sw_reader* reader, const struct sw_node* node, enum sw_node_form form, const char* what);
+
+/* Copies a word from the tree to the profile; false, with a report, when there is no memory. */
+bool sw_keep_word(struct sw_reader* reader, const struct sw_node* node, const char** out);
 
 /* Values. Each reports what is wrong and then leaves `out` as it was; `what` names the value in messages. */
 bool sw_value_text(struct sw_reader* reader, const struct sw_node* node, const char* what, const char** out);

@@ -157,8 +157,10 @@ struct sw_profile* sw_profile_read(const char* text, size_t length, struct sw_di
     return NULL;
   }
   struct sw_reader reader = {&profile->arena, diags};
-  struct sw_node* root = sw_tree_read(&profile->arena, text, length, diags);
+  struct sw_arena tree = SW_ARENA_EMPTY;
+  struct sw_node* root = sw_tree_read(&tree, text, length, diags);
   if (root) read_profile(&reader, root, profile);
+  sw_arena_free(&tree);
   if (root && !diags->errors) return profile;
   sw_profile_free(profile);
   return NULL;

@@ -41,8 +41,9 @@ void sw_read_channels(struct sw_reader* reader, const struct sw_node* node, void
 static unsigned choice_keys(const struct sw_node* node) {
   unsigned keys = 0;
   for (const struct sw_node* value = node->child; value; value = value->next)
-    if (value->key->word && (strcmp(value->key->word, "algo") == 0 || strcmp(value->key->word, "proto") == 0 ||
-                             strcmp(value->key->word, "channels") == 0))
+    if (value->key->form == SW_NODE_WORD &&
+        (strcmp(value->key->word, "algo") == 0 || strcmp(value->key->word, "proto") == 0 ||
+         strcmp(value->key->word, "channels") == 0))
       keys++;
   return keys;
 }
@@ -87,7 +88,7 @@ enum { MOST_SETTINGS = 64 };
 void sw_read_settings(struct sw_reader* reader, const struct sw_node* node, void* out) {
   struct sw_settings* settings = out;
   if (!sw_expect(reader, node, SW_NODE_MAP, "settings")) return;
-  if (node->children > MOST_SETTINGS) {
+  if (node->length > MOST_SETTINGS) {
     sw_report(reader->diags, SW_TOO_DEEP, node->place, "more than %d settings", MOST_SETTINGS);
     return;
   }
@@ -95,11 +96,11 @@ void sw_read_settings(struct sw_reader* reader, const struct sw_node* node, void
   if (!items) return;
   size_t count = 0;
   for (const struct sw_node* value = node->child; value && !sw_diags_full(reader->diags); value = value->next) {
-    struct sw_setting item = {value->key->word, NULL};
+    struct sw_setting item = {0};
     if (!is_variable_name(value->key)) {
       sw_report(reader->diags, SW_BAD_NAME, value->key->place,
                 "settings are environment variables such as NCCL_BUFFSIZE");
-    } else if (sw_value_text(reader, value, item.name, &item.value)) {
+    } else if (sw_keep_word(reader, value->key, &item.name) && sw_value_text(reader, value, item.name, &item.value)) {
       for (size_t i = 0; i < count; i++)
         if (strcmp(items[i].name, item.name) == 0)
           sw_report(reader->diags, SW_KEY_TWICE, value->key->place, "key '%s' is given twice", item.name);

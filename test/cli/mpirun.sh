@@ -51,16 +51,15 @@ for ranks in 8 64; do
   expect "$ranks ranks" "attempt 2: $ranks ranks by mpirun are well"
 done
 
-# mpirun that is ended, and mpirun that is killed, take all ranks with them
-for signal in TERM KILL; do
-  # shellcheck disable=SC2086
-  mpirun --allow-run-as-root --oversubscribe -n 8 -x MASTER_ADDR=127.0.0.1 sh -c \
-    'if [ "$OMPI_COMM_WORLD_RANK" = 7 ]; then sleep 30; fi; exec "$0" 8' "$program" >"$work/out" 2>&1 &
+# mpirun that is ended takes all ranks with it, also while they wait for one that is late
+for waiting in 0 30; do
+  mpirun --allow-run-as-root --oversubscribe -n 8 sh -c \
+    'if [ "$OMPI_COMM_WORLD_RANK" = 7 ]; then sleep "$1"; fi; exec "$0" 8 stay' "$program" $waiting >"$work/out" 2>&1 &
   launcher=$!
   sleep 2
-  kill -$signal $launcher
+  kill -TERM $launcher
   wait $launcher 2>/dev/null || true
-  none_left "mpirun after SIG$signal"
+  none_left "mpirun that was ended"
 done
 
 # the other launchers' environments; the last rank is the driver, so that its status is ours

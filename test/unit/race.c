@@ -1,108 +1,5 @@
-/*
- * bench/calibrate/race on times that are scripted to the digit. An outcome in words: how it stopped, then the samples
- * of each choice, auto first, with a letter for those that are out: s slow, b beaten, g no gain, x excluded.
- */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "calibrate/race.h"
-
-#define COUNT(table) (sizeof(table) / sizeof(table)[0])
-
-enum { MOST_CHOICES = 96, MOST_EVENTS = 4, MOST_BATCH = 40 };
-
-/* In one round, counted from 0, a choice takes `factor` times its time. All 0: no event. */
-struct event {
-  size_t round, choice;
-  float factor;
-};
-
-/* Once so many rounds were run, a choice is excluded; choice 0: the race is ended. */
-struct action {
-  size_t after, choice;
-};
-
-struct script {
-  float times[8]; /* a 0 ends them */
-  struct event events[MOST_EVENTS];
-  struct action actions[2];
-  const char* outcome; /* expected */
-};
-
-static size_t count_times(const float* times) {
-  size_t count = 0;
-  while (count < 8 && times[count] != 0) count++;
-  return count;
-}
-
-static float sample(const struct script* script, size_t round, size_t choice) {
-  float time = script->times[choice];
-  for (size_t i = 0; i < MOST_EVENTS; i++) {
-    const struct event* event = &script->events[i];
-    bool none = event->round == 0 && event->choice == 0 && event->factor == 0;
-    if (!none && event->round == round && event->choice == choice) time *= event->factor;
-  }
-  return time;
-}
-
-static void act(struct race* race, const struct script* script, size_t before, size_t after) {
-  for (size_t i = 0; i < COUNT(script->actions); i++) {
-    const struct action* action = &script->actions[i];
-    if (action->after <= before || action->after > after) continue;
-    if (action->choice)
-      race_exclude(race, action->choice);
-    else
-      race_end(race);
-  }
-}
-
-static size_t run_batch(struct race* race, const struct script* script, size_t run) {
-  static float us[MOST_BATCH * MOST_CHOICES];
-  size_t in[MOST_CHOICES];
-  size_t count;
-  size_t rounds = race_next(race, in, &count);
-  assert_true(rounds <= MOST_BATCH);
-  if (rounds) assert_int_equal(in[0], 0);
-  for (size_t i = 0; i < rounds; i++)
-    for (size_t j = 0; j < count; j++) us[i * count + j] = sample(script, run + i, in[j]);
-  race_take(race, rounds, us);
-  act(race, script, run, run + rounds);
-  return rounds;
-}
-
-static struct race* run_script(const struct script* script) {
-  struct race* race = race_start(&race_rules_default, count_times(script->times));
-  assert_non_null(race);
-  size_t run = 0;
-  for (size_t rounds = 1; rounds; run += rounds) rounds = run_batch(race, script, run);
-  return race;
-}
-
-static void assert_outcome(const struct race* race, size_t choices, const char* want, size_t number) {
-  static const char* const letters[] = {"", "s", "b", "c", "g", "x"};
-  char have[1024];
-  int at = snprintf(have, sizeof have, "%s:", race_stop_words(race_stopped(race)));
-  for (size_t i = 0; i < choices; i++) {
-    size_t count;
-    race_samples(race, i, &count);
-    at += snprintf(have + at, sizeof have - (size_t)at, " %zu%s", count, letters[race_fate(race, i)]);
-  }
-  if (strcmp(have, want) != 0) fail_msg("case %zu\n  have %s\n  want %s", number, have, want);
-}
-
-static void assert_outcomes(const struct script* cases, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    struct race* race = run_script(&cases[i]);
-    assert_outcome(race, count_times(cases[i].times), cases[i].outcome, i);
-    race_free(race);
-  }
-}
+/* bench/calibrate/race: who drops out when, and how it stops. */
+#include "race_script.h"
 
 /*
  * Looks after 1 to 6, 8, 11, 15, 20, 27, 36, 40 rounds: 8 of them by confidence, each at 0.05 / 8 = 1/160. All of 8
@@ -141,6 +38,19 @@ static void outliers(void** state) {
       {.times = {100, 50, 60}, .events = {{2, 1, 10}, {9, 1, 10}, {14, 1, 10}}, .outcome = "settled: 20 20 20b"},
       {.times = {100, 50, 60}, .events = {{0, 0, 10}, {9, 2, 10}}, .outcome = "settled: 15 15 8b"},
       {.times = {100, 97.2F}, .events = {{5, 1, 0.5F}}, .outcome = "nothing to gain: 11 11g"},
+      /* a gain of 5% that thrice is 2%: the 13th of 15 is one of these, the 16th of 20 is not */
+      {.times = {100, 95}, .events = {{2, 1, 1.0316F}, {5, 1, 1.0316F}, {9, 1, 1.0316F}}, .outcome = "settled: 20 20"},
+      /* sure, and within the spread: of 15 the 4th to the 12th, 50 to 100, half of that 25% each, of 20 nothing */
+      {.times = {100, 80},
+       .events = {{0, 0, 0.5F},
+                  {1, 0, 0.5F},
+                  {2, 0, 0.5F},
+                  {3, 0, 0.5F},
+                  {0, 1, 0.5F},
+                  {1, 1, 0.5F},
+                  {2, 1, 0.5F},
+                  {3, 1, 0.5F}},
+       .outcome = "settled: 20 20"},
       /* the price of dropping after one look */
       {.times = {100, 50, 60}, .events = {{0, 2, 10}}, .outcome = "settled: 15 15 1s"},
       {.times = {100, 50, 60}, .events = {{0, 1, 10}}, .outcome = "settled: 15 1s 15"},
@@ -164,98 +74,72 @@ static void broken_rounds(void** state) {
   assert_outcomes(cases, COUNT(cases));
 }
 
-/* What an excluded choice had beaten comes back, with the samples it had: a race of 15 rounds then goes on to 20, ...
- */
-static void exclusion(void** state) {
-  (void)state;
-  static const struct script cases[] = {
-      {.times = {100, 50}, .actions = {{15, 1}}, .outcome = "nothing to gain: 15 15x"},
-      {.times = {100, 50, 50.9F}, .actions = {{4, 2}}, .outcome = "settled: 15 15 4x"},
-      {.times = {100, 50, 60, 70}, .actions = {{15, 2}}, .outcome = "settled: 15 15 8x 4s"},
-      {.times = {100, 30, 90, 91}, .actions = {{3, 1}}, .outcome = "settled: 20 3x 19 18"},
-      {.times = {100, 30, 90, 91}, .actions = {{15, 1}}, .outcome = "settled: 36 15x 23 22"},
-      {.times = {100, 30, 90, 50}, .actions = {{15, 1}}, .outcome = "settled: 27 15x 2s 15"},
-      {.times = {100, 30, 99, 98}, .actions = {{15, 1}}, .outcome = "nothing to gain: 27 15x 13g 13g"},
-      {.times = {100, 30, 90}, .actions = {{2, 1}, {4, 2}}, .outcome = "nothing to gain: 6 2x 4x"},
-      {.times = {100, 30, 90}, .actions = {{15, 1}, {15, 2}}, .outcome = "nothing to gain: 15 15x 2x"},
-      /* 90 led the first round and beat 300; it was beaten by 80, which had 120 in that round */
-      {.times = {100, 80, 90, 300}, .events = {{0, 1, 1.5F}}, .outcome = "settled: 15 15 11b 1s"},
-      {.times = {100, 80, 90, 300}, .events = {{0, 1, 1.5F}}, .actions = {{15, 2}}, .outcome = "settled: 20 20 11x 6s"},
-      {.times = {100, 80, 90, 300}, .events = {{0, 1, 1.5F}}, .actions = {{15, 1}}, .outcome = "settled: 20 15x 16 1s"},
-      /* the excluded one's 10 is no leader for those that are left */
-      {.times = {100, 10, 99, 118}, .actions = {{1, 1}}, .outcome = "nothing to gain: 8 1x 8g 8b"},
-  };
-  assert_outcomes(cases, COUNT(cases));
-}
-
-static void ended(void** state) {
-  (void)state;
-  static const struct script cases[] = {
-      {.times = {100, 50, 160}, .actions = {{1, 0}}, .outcome = "time is up: 1 1 1s"},
-      {.times = {100, 50, 60}, .actions = {{8, 0}}, .outcome = "time is up: 8 8 8b"},
-      {.times = {100, 50, 60}, .actions = {{15, 0}}, .outcome = "settled: 15 15 8b"}, /* it had stopped by itself */
-      {.times = {100, 50, 160}, .actions = {{1, 0}, {1, 1}}, .outcome = "time is up: 1 1x 1"},
-  };
-  assert_outcomes(cases, COUNT(cases));
-  struct race* race = race_start(&race_rules_default, 3);
-  size_t in[3];
-  size_t count = 7;
-  race_end(race);
-  assert_int_equal(race_next(race, in, &count), 0);
-  assert_int_equal(count, 0);
-  race_take(race, 1, (const float[]){1, 2, 3});
-  assert_outcome(race, 3, "time is up: 0 0 0", 0);
-  race_free(race);
-}
-
-/* Between race_next and race_take: the samples are still those that were named, and the excluded one's are nothing. */
-static void exclusion_in_flight(void** state) {
-  (void)state;
-  struct race* race = race_start(&race_rules_default, 3);
-  size_t in[3];
-  size_t count;
-  assert_int_equal(race_next(race, in, &count), 1);
-  race_exclude(race, 0); /* never */
-  race_exclude(race, 3); /* there is none */
-  race_exclude(race, 1);
-  race_exclude(race, 1);
-  race_take(race, 1, (const float[]){100, NAN, 120});
-  assert_outcome(race, 3, "goes on: 1 0x 1", 0);
-  assert_null(race_samples(race, 1, &count));
-  assert_int_equal(race_next(race, in, &count), 1);
-  assert_int_equal(count, 2);
-  assert_int_equal(in[1], 2);
-  race_take(race, 1, (const float[]){101, 121});
-  const float* samples = race_samples(race, 2, &count);
-  assert_int_equal(count, 2);
-  assert_true(samples[0] == 120 && samples[1] == 121);
-  race_free(race);
-}
-
-/*
- * Five rounds of eight gain 10%, three lose 6%: a median with a gain that is not sure, however long one looks. The
- * third choice is 1% slower than auto in half of the rounds and 1% faster in the others, and nothing to look at longer.
- */
+/* Looks after 54, 72 and 80 rounds, at auto and at what is open. */
 static void proof(void** state) {
   (void)state;
-  static const size_t batches[] = {1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 7, 9, 4, 14, 18, 8};
-  struct race* race = race_start(&race_rules_default, 3);
-  size_t run = 0;
-  for (size_t i = 0; i < COUNT(batches); i++) {
-    size_t in[3];
-    size_t count;
-    float us[MOST_BATCH * 3];
-    assert_int_equal(race_next(race, in, &count), batches[i]);
-    assert_int_equal(count, run < 40 ? 3 : 2);
-    for (size_t j = 0; j < batches[i]; j++, run++) {
-      us[j * count] = 100;
-      us[j * count + 1] = run % 8 < 5 ? 90 : 106;
-      if (count == 3) us[j * count + 2] = run % 2 ? 101 : 96;
-    }
-    race_take(race, batches[i], us);
-  }
-  assert_outcome(race, 3, "most rounds run: 80 80 40", 0);
+#define LUCKY "aaaaaggg"                                  /* five of eight gain 10%, three lose 6% */
+#define LUCKIER "aaaaadgg"                                /* one of those three gains 2% */
+#define BEHIND "ffbffbffbffbffbffbffbffbffbffbffbffbffbf" /* 27 of 40 lose 3%, and 29 would be sure */
+  static const struct script cases[] = {
+      /* a gain that is never sure, and none that is not: half of the rounds 1% slower, half 4% faster */
+      {.times = {100, 100, 100}, .cycles = {NULL, LUCKY, "ec"}, .outcome = "most rounds run: 80 80 40"},
+      /* 29 of 40 are sure for one choice, p = 1/311, but not for the luckier of two; 39 of 54 are, p = 1/1,300 */
+      {.times = {100, 100, 400},
+       .cycles = {NULL, LUCKIER LUCKIER LUCKIER LUCKIER LUCKY LUCKY LUCKY},
+       .outcome = "most rounds run: 54 54 1s"},
+      /* surely faster, by 2%, or now and then 6%: the 18th of 54 is among the 18 of these, the 25th of 72 is no more */
+      {.times = {100, 100}, .cycles = {NULL, "ddb"}, .outcome = "most rounds run: 72 72"},
+      /* the fastest, one that is its equal or is not, and one that is 5% slower if anything */
+      {.times = {100, 80, 80, 80}, .cycles = {NULL, NULL, "cg", "ah"}, .outcome = "most rounds run: 80 80 80 40"},
+      /* the last look at all, by which 29 of 40 are behind */
+      {.times = {100, 80, 80},
+       .cycles = {NULL, NULL, "ffbffbffbffbffbffbffbffbffbffbffbffffffff"},
+       .outcome = "settled: 40 40 40b"},
+      /* nothing is dropped any more, however sure: there were as many looks as were allowed for */
+      {.times = {100, 80, 80},
+       .cycles = {NULL, NULL, BEHIND "ffffffffffffffffffffffffffffffffffffffff"},
+       .outcome = "most rounds run: 80 80 80"},
+  };
+  assert_outcomes(cases, COUNT(cases));
+}
+
+/* Five looks from 12 rounds on, at 1/100 each: 7 of 7 would be 1/128, but it is too early for that. */
+static void other_rules(void** state) {
+  (void)state;
+  static const struct script script = {.times = {100, 50, 51.1F}};
+  struct race_rules rules = race_rules_default;
+  rules.least_rounds = 12;
+  struct race* race = race_start(&rules, 3);
+  for (size_t rounds = 1, run = 0; rounds; run += rounds) rounds = run_batch(race, &script, run);
+  assert_outcome(race, 3, "settled: 16 16 12b", 0);
   race_free(race);
+}
+
+static void batches(void** state) {
+  (void)state;
+  static const size_t want[] = {1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 7, 9, 4, 14, 18, 8, 0};
+  static const struct script script = {.times = {100, 100}, .cycles = {NULL, LUCKY}};
+  struct race* race = race_start(&race_rules_default, 2);
+  for (size_t i = 0, run = 0; i < COUNT(want); run += want[i++])
+    assert_int_equal(run_batch(race, &script, run), want[i]);
+  race_free(race);
+}
+
+static void leader(void** state) {
+  (void)state;
+  static const struct {
+    struct script script;
+    size_t leader;
+  } cases[] = {{{.times = {100, 100, 100}}, 0},
+               {{.times = {100, 101}}, 0},
+               {{.times = {100, 50, 50}}, 1},
+               {{.times = {100, 50, 40}}, 2},
+               {{.times = {100, 50, 40}, .actions = {{15, 2}}}, 1}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    struct race* race = run_script(&cases[i].script);
+    assert_int_equal(race_leader(race), cases[i].leader);
+    race_free(race);
+  }
 }
 
 /*
@@ -304,79 +188,20 @@ static void crowd(void** state) {
     run += rounds;
   }
   for (size_t i = 1; i < 32; i++) assert_int_equal(race_fate(race, i), i <= 6 ? RACE_IN : RACE_CROWDED);
+  race_exclude(race, 2);
+  race_next(race, in, &count);
+  assert_int_equal(count, 1 + 5); /* that was not the leader */
   race_exclude(race, 1);
   race_next(race, in, &count);
-  assert_int_equal(count, 1 + 15); /* of the 30 that are left, the slower half went again */
+  assert_int_equal(count, 1 + 15); /* of the 29 that are left, the slower half went again */
   race_free(race);
-}
-
-static void assert_result(const struct race* race, size_t choice, struct race_result want) {
-  struct race_result have;
-  race_result(race, choice, &have);
-  bool same = have.samples == want.samples && fabs(have.median_us - want.median_us) < 1e-4 &&
-              fabs(have.low_us - want.low_us) < 1e-4 && fabs(have.high_us - want.high_us) < 1e-4 &&
-              fabs(have.spread - want.spread) < 1e-6;
-  if (!same)
-    fail_msg("choice %zu: %zu samples, %g in %g to %g, %g", choice, have.samples, have.median_us, have.low_us,
-             have.high_us, have.spread);
-}
-
-/* The 2nd to the 8th of 9, the extremes of 6, and no spread of 5. */
-static void results(void** state) {
-  (void)state;
-  struct race* race = race_start(&race_rules_default, 1);
-  static const float us[] = {104, 102, 110, 106, 108, 100};
-  static const struct race_result want[] = {
-      {0, 0, 0, 0, -1},       {1, 104, 104, 104, -1}, {2, 103, 102, 104, -1},        {3, 104, 102, 110, -1},
-      {4, 105, 102, 110, -1}, {5, 106, 102, 110, -1}, {6, 105, 100, 110, 10 / 210.},
-  };
-  for (size_t i = 0; i <= COUNT(us); i++) {
-    size_t in;
-    size_t count;
-    assert_result(race, 0, want[i]);
-    assert_int_equal(race_next(race, &in, &count), i < COUNT(us));
-    if (i < COUNT(us)) race_take(race, 1, us + i);
-  }
-  race_free(race);
-}
-
-/*
- * From the fifth round on, all takes twice as long. The 60 was beaten after eight rounds, four of them before; among
- * 15, the median is after. It is stated as 1.2 times what the winner's is, not as the 90 that it had.
- */
-static void drift(void** state) {
-  (void)state;
-  struct race* race = race_start(&race_rules_default, 4);
-  size_t in[4];
-  size_t count;
-  float us[MOST_BATCH * 4];
-  static const float times[] = {100, 50, 60, 50.5F};
-  for (size_t rounds, run = 0; (rounds = race_next(race, in, &count)) > 0; race_take(race, rounds, us))
-    for (size_t i = 0; i < rounds; i++, run++)
-      for (size_t j = 0; j < count; j++) us[i * count + j] = times[in[j]] * (run < 4 ? 1 : 2);
-  assert_outcome(race, 4, "settled: 15 15 8b 15", 0);
-  assert_result(race, 0, (struct race_result){15, 200, 100, 200, 0.25});
-  assert_result(race, 1, (struct race_result){15, 100, 50, 100, 0.25});
-  assert_result(race, 2, (struct race_result){8, 120, 80, 160, 60 / 180.});
-  race_free(race);
-}
-
-static void words(void** state) {
-  (void)state;
-  assert_string_equal(race_stop_words(RACE_GOES_ON), "goes on");
-  assert_string_equal(race_stop_words(RACE_BUDGET), "time is up");
-  assert_string_equal(race_fate_words(RACE_IN), "in");
-  assert_string_equal(race_fate_words(RACE_SLOW), "far slower than the leader");
-  assert_string_equal(race_fate_words(RACE_NO_GAIN), "gains too little");
-  assert_string_equal(race_fate_words(RACE_EXCLUDED), "excluded");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(constant_times), cmocka_unit_test(outliers), cmocka_unit_test(broken_rounds),
-      cmocka_unit_test(exclusion),      cmocka_unit_test(ended),    cmocka_unit_test(exclusion_in_flight),
-      cmocka_unit_test(proof),          cmocka_unit_test(many),     cmocka_unit_test(crowd),
-      cmocka_unit_test(results),        cmocka_unit_test(drift),    cmocka_unit_test(words),
+      cmocka_unit_test(constant_times), cmocka_unit_test(outliers),    cmocka_unit_test(broken_rounds),
+      cmocka_unit_test(proof),          cmocka_unit_test(other_rules), cmocka_unit_test(batches),
+      cmocka_unit_test(leader),         cmocka_unit_test(many),        cmocka_unit_test(crowd),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,7 +199,7 @@ static bool is_sanitized(void) {
 
 static void assert_setting(const struct setting* setting) {
   struct tally tally = {0};
-  size_t races = is_sanitized() ? setting->races / 20 : setting->races;
+  size_t races = is_sanitized() ? setting->races / 5 : setting->races;
   for (size_t i = 0; i < races; i++) {
     seed = i * 7919 + 1;
     add_race(&tally, setting);

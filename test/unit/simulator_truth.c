@@ -241,6 +241,37 @@ static void what_the_factor_depends_on(void** state) {
   sw_profile_free(profile);
 }
 
+/* Calls of other collectives, sizes and modes in between leave nothing behind. */
+static void calls_do_not_mix(void** state) {
+  (void)state;
+  static const struct fabric_call calls[] = {
+      {NCCL_ALLREDUCE, FABRIC_BF16, FABRIC_GRAPH, 6 << 20},  {NCCL_BROADCAST, FABRIC_BF16, FABRIC_GRAPH, 6 << 20},
+      {NCCL_ALLREDUCE, FABRIC_BF16, FABRIC_STREAM, 6 << 20}, {NCCL_ALLREDUCE, FABRIC_FLOAT, FABRIC_GRAPH, 12 << 10},
+      {NCCL_ALLREDUCE, FABRIC_BF16, FABRIC_GRAPH, 6 << 20},  {NCCL_REDUCE, FABRIC_INT32, FABRIC_GRAPH, 6 << 20}};
+  struct sw_profile* profile = read_shipped("gb10-roce-8x1");
+  struct fabric_simulation quiet = quiet_simulation(profile);
+  struct fabric* fabric = must_join(&quiet, place_of(8, 8, 0));
+  for (size_t i = 0; i < COUNT(calls); i++) {
+    double expected = truth_of(&quiet, place_of(8, 8, 0), calls[i], CHANNELS(2));
+    double us = must_time(fabric, calls[i], CHANNELS(2));
+    if (us != (double)(float)expected) fail_msg("call %zu: %g, not %g", i, us, expected);
+  }
+  fabric_close(fabric);
+  sw_profile_free(profile);
+}
+
+/* NCCL takes buffers for registered while a graph is captured. */
+static void graphs_ask_with_registered_buffers(void** state) {
+  (void)state;
+  struct fabric_call call = call_of(NCCL_REDUCE, 12345);
+  struct standin_operation operation = sim_operation(&call);
+  assert_int_equal(operation.collective, NCCL_REDUCE);
+  assert_int_equal(operation.bytes, 12345);
+  assert_int_equal(operation.reg_buff, 1);
+  call.mode = FABRIC_STREAM;
+  assert_int_equal(sim_operation(&call).reg_buff, 0);
+}
+
 static void streams_take_two_microseconds_more(void** state) {
   (void)state;
   struct sw_profile* profile = read_shipped("gb10-roce-8x1");
@@ -355,6 +386,8 @@ int main(void) {
       cmocka_unit_test(steep_curves_stay_times),
       cmocka_unit_test(without_a_curve_a_factor_of_auto),
       cmocka_unit_test(what_the_factor_depends_on),
+      cmocka_unit_test(calls_do_not_mix),
+      cmocka_unit_test(graphs_ask_with_registered_buffers),
       cmocka_unit_test(streams_take_two_microseconds_more),
       cmocka_unit_test(the_nearest_shape_stands_in),
       cmocka_unit_test(notes_say_what_stands_in),

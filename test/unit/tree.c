@@ -33,7 +33,7 @@ static void add_node(struct sw_text* text, const struct sw_node* node) {
     if (child->key) sw_text_add(text, " ");
     add_node(text, child);
   }
-  assert_int_equal(children, node->children);
+  assert_int_equal(children, node->length);
   sw_text_printf(text, "%c", brackets[node->form][1]);
 }
 
@@ -195,7 +195,7 @@ static void most_values(void** state) {
     struct sw_node* root = sw_tree_read(&arena, text, length, &diags);
     if (!extra) {
       assert_non_null(root);
-      assert_int_equal(root->children, MOST - 1);
+      assert_int_equal(root->length, MOST - 1);
     } else {
       assert_null(root);
       assert_int_equal(diags.items[0].code, SW_TOO_DEEP);

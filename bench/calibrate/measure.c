@@ -1,0 +1,253 @@
+#include "calibrate/measure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/statistics.h"
+
+/* The chance to miss on each side of a 95% interval. */
+#define OUTSIDE 0.025
+
+/* Data of every call are checked as integers, and as floats up to this size: there rounding can hide nothing large. */
+enum { FLOAT_CHECK_BYTES = 1 << 20 };
+
+struct run {
+  struct crew* crew;
+  const struct fabric_call* call;
+  const struct measure_rules* rules;
+  struct ban_list* bans;
+  const struct measure_watch* watch;
+  struct candidates candidates;
+  double measuring_us;
+};
+
+static bool is_fatal(const struct crew* crew) {
+  enum team_failure_kind kind = crew_failure(crew)->kind;
+  return kind == TEAM_LOST || kind == TEAM_INTERRUPTED;
+}
+
+static void announce(const struct run* run, struct sw_choice choice) {
+  if (run->watch->in_flight) run->watch->in_flight(run->watch->context, run->call, choice);
+}
+
+/* Takes a candidate out and says so. */
+static void exclude(struct run* run, size_t index, const char* why) {
+  struct candidate* item = &run->candidates.items[index];
+  snprintf(item->excluded, sizeof item->excluded, "%s", why);
+  if (run->watch->excluded) run->watch->excluded(run->watch->context, run->call, item->choice, why);
+}
+
+/* What a lost worker's choice is remembered for. */
+static void words_of_failure(const struct crew* crew, char* out, size_t size) {
+  const struct team_failure* failure = crew_failure(crew);
+  snprintf(out, size, "%s%.140s", failure->kind == TEAM_HUNG ? "hung: " : "", failure->text);
+}
+
+/* The choice brought the workers down: it is banned, and they start anew. False when they cannot. */
+static bool survive(struct run* run, struct sw_choice choice) {
+  char why[160];
+  if (is_fatal(run->crew) || sw_choice_is_auto(choice)) return false;
+  words_of_failure(run->crew, why, sizeof why);
+  ban(run->bans, run->call->collective, crew_group(run->crew), choice, why);
+  if (run->watch->excluded) run->watch->excluded(run->watch->context, run->call, choice, why);
+  return crew_restart(run->crew);
+}
+
+/* --- candidates, with right data --------------------------------------------------------------------------------- */
+
+static bool find_candidates(struct run* run) {
+  struct sw_choice culprit;
+  while (!candidates_find(run->crew, run->call, run->bans, &run->candidates, &culprit))
+    if (!survive(run, culprit)) return false;
+  return true;
+}
+
+static bool check_as(struct run* run, size_t index, int type, bool* good) {
+  struct fabric_call call = *run->call;
+  uint32_t bad_rank = 0;
+  char why[160];
+  call.type = type;
+  call.mode = FABRIC_STREAM;
+  if (!crew_check(run->crew, &call, run->candidates.items[index].choice, good, &bad_rank)) return false;
+  if (*good) return true;
+  snprintf(why, sizeof why, "wrong data: rank %u received something else than the exact result", bad_rank);
+  exclude(run, index, why);
+  return true;
+}
+
+/* One candidate's data, in the types that its size asks for. */
+static bool check(struct run* run, size_t index) {
+  static const int types[] = {FABRIC_INT32, FABRIC_BF16, FABRIC_FLOAT};
+  size_t count = run->call->bytes <= FLOAT_CHECK_BYTES ? 3 : 1;
+  bool good = true;
+  announce(run, run->candidates.items[index].choice);
+  for (size_t i = 0; i < count && good; i++)
+    if (!check_as(run, index, types[i], &good)) return false;
+  return true;
+}
+
+static bool check_all(struct run* run) {
+  char why[160];
+  for (size_t i = 0; i < run->candidates.count; i++) {
+    if (run->candidates.items[i].excluded[0] || check(run, i)) continue;
+    words_of_failure(run->crew, why, sizeof why);
+    if (!survive(run, run->candidates.items[i].choice)) return false;
+    snprintf(run->candidates.items[i].excluded, sizeof why, "%s", why);
+  }
+  return true;
+}
+
+/* --- the race ---------------------------------------------------------------------------------------------------- */
+
+/* The race's choices: the candidates that are not excluded; `index` leads back to them. */
+struct field {
+  struct race* race;
+  size_t index[FABRIC_MOST_CHOICES];
+  size_t count;
+};
+
+static size_t choices_in(const struct run* run, const struct field* field, const size_t* in, size_t count,
+                         struct sw_choice* choices) {
+  for (size_t i = 0; i < count; i++) choices[i] = run->candidates.items[field->index[in[i]]].choice;
+  return count;
+}
+
+/* A batch of rounds; graphs are captured anew only when the field has changed. */
+static bool run_batch(struct run* run, const struct sw_choice* choices, size_t count, size_t rounds, bool prepare,
+                      float* us) {
+  if (prepare && !crew_prepare(run->crew, run->call, choices, count)) return false;
+  if (!crew_rounds(run->crew, rounds, us)) return false;
+  for (size_t i = 0; i < rounds * count; i++) run->measuring_us += (double)us[i];
+  if (run->watch->sampled) run->watch->sampled(run->watch->context, run->call, choices, count, rounds, us);
+  return true;
+}
+
+/* A round of many choices failed: each alone shows which one it was. Leaves the race without it. */
+static bool find_culprit(struct run* run, struct field* field, const size_t* in, size_t count) {
+  float us[1];
+  if (is_fatal(run->crew) || !crew_restart(run->crew)) return false;
+  for (size_t i = 1; i < count; i++) {
+    struct sw_choice choice = run->candidates.items[field->index[in[i]]].choice;
+    char why[160];
+    announce(run, choice);
+    if (crew_prepare(run->crew, run->call, &choice, 1) && crew_rounds(run->crew, 1, us)) continue;
+    words_of_failure(run->crew, why, sizeof why);
+    race_exclude(field->race, in[i]);
+    snprintf(run->candidates.items[field->index[in[i]]].excluded, sizeof why, "%s", why);
+    if (!survive(run, choice)) return false;
+  }
+  return true;
+}
+
+static bool is_spent(struct run* run, double started_us) {
+  return run->rules->budget_us > 0 && crew_clock(run->crew) - started_us > run->rules->budget_us;
+}
+
+/* Rounds that fit one request. */
+static size_t batch_of(size_t rounds, size_t count) {
+  size_t most = 64;
+  (void)count;
+  return rounds < most ? rounds : most;
+}
+
+static bool race_once(struct run* run, struct field* field, size_t* last_count, int* restarts) {
+  size_t in[FABRIC_MOST_CHOICES];
+  struct sw_choice choices[FABRIC_MOST_CHOICES];
+  float us[64 * FABRIC_MOST_CHOICES];
+  size_t count;
+  size_t rounds = race_next(field->race, in, &count);
+  if (!rounds) return true;
+  rounds = batch_of(rounds, count);
+  choices_in(run, field, in, count, choices);
+  announce(run, SW_AUTO);
+  if (run_batch(run, choices, count, rounds, count != *last_count, us)) {
+    *last_count = count;
+    race_take(field->race, rounds, us);
+    if (run->watch->looked) run->watch->looked(run->watch->context, run->call, field->race, count);
+    return true;
+  }
+  *last_count = 0;
+  return ++*restarts <= 5 && find_culprit(run, field, in, count);
+}
+
+static bool race_all(struct run* run, struct field* field) {
+  double started_us = crew_clock(run->crew);
+  size_t last_count = 0;
+  int restarts = 0;
+  while (race_stopped(field->race) == RACE_GOES_ON) {
+    if (!race_once(run, field, &last_count, &restarts)) return false;
+    if (is_spent(run, started_us)) race_end(field->race);
+  }
+  return true;
+}
+
+/* --- what comes out ---------------------------------------------------------------------------------------------- */
+
+static void write_out(const struct run* run, const struct field* field, struct measured* out) {
+  out->call = *run->call;
+  out->ranks = crew_group(run->crew);
+  out->nodes = crew_nodes(run->crew);
+  out->count = run->candidates.count;
+  out->twin_count = run->candidates.twin_count;
+  memcpy(out->twins, run->candidates.twins, sizeof out->twins);
+  for (size_t i = 0; i < out->count; i++) {
+    out->choices[i] = (struct measured_choice){.candidate = run->candidates.items[i], .fate = RACE_EXCLUDED};
+  }
+  for (size_t i = 0; i < field->count; i++) {
+    struct measured_choice* choice = &out->choices[field->index[i]];
+    race_result(field->race, i, &choice->result);
+    choice->fate = race_fate(field->race, i);
+  }
+  out->stop = race_stopped(field->race);
+  out->measuring_us = run->measuring_us;
+}
+
+static struct field make_field(const struct run* run) {
+  struct field field = {.count = 0};
+  for (size_t i = 0; i < run->candidates.count; i++)
+    if (!run->candidates.items[i].excluded[0]) field.index[field.count++] = i;
+  field.race = race_start(&run->rules->race, field.count);
+  return field;
+}
+
+bool measure_call(struct crew* crew, const struct fabric_call* call, const struct measure_rules* rules,
+                  struct ban_list* bans, const struct measure_watch* watch, struct measured* out) {
+  static struct run run; /* large; one call is measured at a time */
+  run = (struct run){.crew = crew, .call = call, .rules = rules, .bans = bans, .watch = watch};
+  if (!find_candidates(&run) || !check_all(&run) || run.candidates.items[0].excluded[0]) return false;
+  struct field field = make_field(&run);
+  bool good = field.race && race_all(&run, &field);
+  if (good) write_out(&run, &field, out);
+  race_free(field.race);
+  return good;
+}
+
+/* --- two beside each other --------------------------------------------------------------------------------------- */
+
+static struct race_result result_of(const float* us, size_t rounds, size_t offset) {
+  double values[64];
+  for (size_t i = 0; i < rounds; i++) values[i] = (double)us[2 * i + offset];
+  struct middle middle = middle_of(values, rounds, OUTSIDE);
+  return (struct race_result){.samples = rounds,
+                              .median_us = middle.median,
+                              .low_us = middle.low,
+                              .high_us = middle.high,
+                              .spread = middle.sure ? (middle.high - middle.low) / 2 / middle.median : -1};
+}
+
+bool measure_pair(struct crew* crew, const struct fabric_call* call, struct sw_choice choice, size_t rounds,
+                  struct measured_pair* out) {
+  struct sw_choice choices[] = {SW_AUTO, choice};
+  float us[2 * 64];
+  double ratios[64];
+  if (rounds > 64) rounds = 64;
+  if (!crew_prepare(crew, call, choices, 2) || !crew_rounds(crew, rounds, us)) return false;
+  for (size_t i = 0; i < rounds; i++) ratios[i] = (double)us[2 * i + 1] / (double)us[2 * i];
+  struct middle ratio = middle_of(ratios, rounds, OUTSIDE);
+  out->own = result_of(us, rounds, 0);
+  out->other = result_of(us, rounds, 1);
+  out->gain = 1 - ratio.median;
+  out->low = 1 - ratio.high;
+  out->high = 1 - ratio.low;
+  return true;
+}
