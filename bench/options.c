@@ -68,12 +68,63 @@ static bool read_sizes(const struct command* command, const struct option* optio
   return true;
 }
 
+static bool keep_word(const struct command* command, const struct option* option, const char* word) {
+  struct words* words = option->target;
+  if (words->count == sizeof words->items / sizeof words->items[0]) {
+    misuse(command, "%s: given more than %zu times", option->name, words->count);
+    return false;
+  }
+  words->items[words->count++] = word;
+  return true;
+}
+
+static bool read_seconds(const struct command* command, const struct option* option, const char* word) {
+  static const struct {
+    char unit;
+    double seconds;
+  } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
+  size_t length = strlen(word);
+  uint64_t number;
+  double scale = 0;
+  for (size_t i = 0; i < 3 && length > 1; i++)
+    if (word[length - 1] == units[i].unit) scale = units[i].seconds;
+  if (scale > 0 && sw_read_whole(word, length - 1, 1000000, &number) == SW_NUMBER_OK && number > 0) {
+    *(double*)option->target = (double)number * scale;
+    return true;
+  }
+  misuse(command, "%s: '%s' is no duration; write 90s, 5m or 1h", option->name, word);
+  return false;
+}
+
+static bool read_share(const struct command* command, const struct option* option, const char* word) {
+  int64_t share;
+  if (sw_read_fraction(word, strlen(word), &share) == SW_NUMBER_OK && share <= SW_ONE) {
+    *(double*)option->target = (double)share / (double)SW_ONE;
+    return true;
+  }
+  misuse(command, "%s: '%s' is no share; write 5%% or 0.05", option->name, word);
+  return false;
+}
+
 static bool read_value(const struct command* command, const struct option* option, const char* word) {
   uint64_t number;
   int value;
   switch (option->kind) {
     case OPTION_FLAG:
       break;
+    case OPTION_TEXT:
+      *(const char**)option->target = word;
+      break;
+    case OPTION_TEXTS:
+      return keep_word(command, option, word);
+    case OPTION_SECONDS:
+      return read_seconds(command, option, word);
+    case OPTION_NUMBER:
+      if (sw_read_whole(word, strlen(word), UINT64_MAX, option->target) == SW_NUMBER_OK) return true;
+      misuse(command, "%s: '%s' is no whole number", option->name, word);
+      return false;
+    case OPTION_SHARE:
+      return read_share(command, option, word);
     case OPTION_SIZES:
       return read_sizes(command, option, word);
     case OPTION_COUNT:

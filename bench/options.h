@@ -19,7 +19,18 @@ enum option_kind {
   OPTION_FLAG,       /* nothing; bool */
   OPTION_COUNT,      /* a whole number of 1 and more; uint32_t */
   OPTION_COLLECTIVE, /* a word of sw_collectives; int */
+  OPTION_TEXT,       /* a word; const char* */
+  OPTION_TEXTS,      /* a word, each time; struct words */
+  OPTION_SECONDS,    /* "90s", "5m", "1h"; double, in seconds */
+  OPTION_NUMBER,     /* a whole number, 0 too; uint64_t */
+  OPTION_SHARE,      /* "5%", "0.05"; double */
   OPTION_SIZES       /* one or more sizes, separated by blanks or commas; struct size_list */
+};
+
+/* Words that are no options. */
+struct words {
+  const char* items[256];
+  size_t count;
 };
 
 struct option {
@@ -28,12 +39,6 @@ struct option {
   enum option_kind kind;
   void* target;
   const char* help;
-};
-
-/* Words that are no options. */
-struct words {
-  const char* items[256];
-  size_t count;
 };
 
 /*

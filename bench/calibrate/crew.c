@@ -19,6 +19,7 @@ struct crew {
   uint32_t group; /* of each communicator; 0: not connected */
   uint32_t used;  /* ranks that take part: the largest multiple of group */
   uint32_t nodes;
+  uint32_t simulated_nodes; /* 0: real ones */
   uint32_t starts;
   char* profile;
   struct fabric_report* reports;
@@ -44,6 +45,7 @@ struct crew* crew_open(const struct job* job, const struct work_context* context
   own.work = work;
   own.context = (void*)context;
   snprintf(fault, TEAM_TEXT, "out of memory");
+  if (crew) crew->simulated_nodes = context->simulated_nodes;
   if (crew && allocate(crew, job->ranks)) crew->team = team_open(job, &own, fault);
   if (crew && crew->team) return crew;
   crew_close(crew);
@@ -125,8 +127,12 @@ static bool fetch_ids(struct crew* crew, uint32_t group, uint32_t groups, struct
   return good;
 }
 
-/* Hosts within a group, for the simulator: real NCCL counts itself. */
-static uint32_t count_hosts(const struct crew* crew, uint32_t from, uint32_t group) {
+/* Nodes of a group, for the simulator: real NCCL counts itself. */
+static uint32_t count_nodes(const struct crew* crew, uint32_t from, uint32_t group) {
+  if (crew->simulated_nodes) {
+    uint32_t a_node = crew->ranks / crew->simulated_nodes;
+    return (from + group - 1) / a_node - from / a_node + 1;
+  }
   uint32_t hosts = 0;
   for (uint32_t i = from; i < from + group; i++) {
     bool new_one = true;
@@ -164,7 +170,7 @@ bool crew_connect(struct crew* crew, uint32_t group) {
   for (uint32_t i = 0; i < groups * group; i++) {
     places[i].ranks = group;
     places[i].rank = i % group;
-    places[i].nodes = count_hosts(crew, i / group * group, group);
+    places[i].nodes = count_nodes(crew, i / group * group, group);
   }
   good = good && connect_places(crew, places, groups * group);
   crew->nodes = places[0].nodes;

@@ -213,6 +213,7 @@ bool profile_out(const struct study* study, const struct profile_head* head, str
   if (profile) sw_profile_write(profile, out);
   bool good = profile && !out->failed;
   sw_profile_free(profile);
-  if (good) sw_text_free(&text);
+  sw_text_free(&text);
+  diags->source = NULL; /* it is gone */
   return good;
 }

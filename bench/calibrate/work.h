@@ -9,6 +9,7 @@
 struct work_context {
   struct fabric_paths paths;
   const struct fabric_simulation* simulation; /* NULL: real NCCL */
+  uint32_t simulated_nodes;                   /* that the ranks are spread over, evenly */
   const struct job* job;
 };
 

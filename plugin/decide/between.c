@@ -109,15 +109,18 @@ static double middle_of(const struct span* span, int cell, uint64_t from, uint64
 }
 
 /* Reaches end at no place where nothing was measured at one end only. */
-static void drop_idle_reaches(const struct sw_maker* m, struct span* span) {
+static struct sw_reaches find_reaches(const struct sw_maker* m, const struct span* span) {
   bool at_left = false;
   bool at_right = false;
   for (size_t i = 0; i < span->lines; i++) {
     at_left = at_left || m->lines[i].end == AT_LEFT;
     at_right = at_right || m->lines[i].end == AT_RIGHT;
   }
-  if (!at_left) span->reaches.left_to = span->right->bytes - 1;
-  if (!at_right) span->reaches.right_from = span->left->bytes + 1;
+  struct sw_reaches reaches = {0};
+  if (at_left || at_right) reaches = sw_find_reaches(m->policy, span->left->bytes, span->right->bytes);
+  if (!at_left) reaches.left_to = span->right->bytes - 1;
+  if (!at_right) reaches.right_from = span->left->bytes + 1;
+  return reaches;
 }
 
 static uint64_t next_cut(const struct span* span, uint64_t from, int cell) {
@@ -135,9 +138,8 @@ void sw_pieces_between(struct sw_maker* m, const struct sw_point* left, const st
                       .left_log2 = sw_log2((double)left->bytes),
                       .right_log2 = sw_log2((double)right->bytes),
                       .own = line_between(sw_auto_time(left), sw_auto_time(right), sw_auto_time(left)),
-                      .lines = make_lines(m, left, right),
-                      .reaches = sw_find_reaches(m->policy, left->bytes, right->bytes)};
-  drop_idle_reaches(m, &span);
+                      .lines = make_lines(m, left, right)};
+  span.reaches = find_reaches(m, &span);
   uint64_t from = left->bytes + 1;
   while (from < right->bytes) {
     int cell = sw_grid_cell(from);

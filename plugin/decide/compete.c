@@ -49,6 +49,21 @@ static int compare(const void* a, const void* b) {
   return sw_choice_compare(x->choice, y->choice);
 }
 
+/* A size has a few choices, mostly; a file can give it thousands. Both ways keep equals in their order. */
+static void sort(struct sw_contender* contenders, size_t count) {
+  enum { FEW = 16 };
+  if (count > FEW) {
+    qsort(contenders, count, sizeof *contenders, compare);
+    return;
+  }
+  for (size_t i = 1; i < count; i++) {
+    struct sw_contender moved = contenders[i];
+    size_t at = i;
+    for (; at > 0 && compare(&contenders[at - 1], &moved) > 0; at--) contenders[at] = contenders[at - 1];
+    contenders[at] = moved;
+  }
+}
+
 static int channels_to_compare(struct sw_choice choice) {
   return choice.channels ? choice.channels : NCCL_MAX_CHANNELS + 1;
 }
@@ -75,7 +90,7 @@ size_t sw_compete(const struct sw_policy* policy, double auto_ps, int64_t auto_s
     contenders[i].verdict = judge(policy, auto_ps, auto_spread, &contenders[i]);
     competing += contenders[i].verdict == SW_COMPETES;
   }
-  if (count > 1) qsort(contenders, count, sizeof *contenders, compare);
+  sort(contenders, count);
   size_t ranked = competing < SW_MOST_RANKED ? competing : SW_MOST_RANKED;
   for (size_t i = 0; i < ranked; i++) bring_forward(contenders + i, best_of(contenders + i, competing - i));
   return ranked;

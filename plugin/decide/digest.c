@@ -74,11 +74,16 @@ static bool add_shapes(XXH3_state_t* state, const struct sw_profile* profile) {
   return good;
 }
 
+static void add_bytes(void* state, const char* bytes, size_t length) {
+  XXH3_128bits_update(state, bytes, length);
+}
+
+/* Hashed while it is written: as a whole it would be larger than the file. */
 static bool add_text(XXH3_state_t* state, const struct sw_profile* profile) {
-  struct sw_text text = SW_TEXT_EMPTY;
+  struct sw_text text = {.drain = add_bytes, .where = state};
   sw_profile_write(profile, &text);
+  sw_text_drain(&text);
   bool good = !text.failed;
-  XXH3_128bits_update(state, sw_text_string(&text), text.length);
   sw_text_free(&text);
   return good;
 }

@@ -178,24 +178,28 @@ void sw_add_fixed(struct sw_text* text, uint64_t value, unsigned decimals) {
   uint64_t one = 1;
   for (unsigned i = 0; i < decimals; i++) one *= 10;
   uint64_t rest = value % one;
-  sw_text_printf(text, "%llu", (unsigned long long)(value / one));
+  sw_text_add_whole(text, value / one, 1);
   if (!rest) return;
   while (rest % 10 == 0) {
     rest /= 10;
     decimals--;
   }
-  sw_text_printf(text, ".%0*llu", (int)decimals, (unsigned long long)rest);
+  sw_text_add(text, ".");
+  sw_text_add_whole(text, rest, decimals);
 }
 
 static void add_size(struct sw_text* text, uint64_t bytes, const char* blank, const char* byte_unit) {
   for (size_t i = 0; i < SIZE_UNITS; i++) {
     const struct size_unit* unit = &size_units[i];
     if (unit->bytes > 1 && bytes >= unit->bytes && bytes % unit->bytes == 0) {
-      sw_text_printf(text, "%llu%s%s", (unsigned long long)(bytes / unit->bytes), blank, unit->name);
+      sw_text_add_whole(text, bytes / unit->bytes, 1);
+      sw_text_add(text, blank);
+      sw_text_add(text, unit->name);
       return;
     }
   }
-  sw_text_printf(text, "%llu%s", (unsigned long long)bytes, byte_unit);
+  sw_text_add_whole(text, bytes, 1);
+  sw_text_add(text, byte_unit);
 }
 
 void sw_add_size(struct sw_text* text, uint64_t bytes) {

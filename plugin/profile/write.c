@@ -108,18 +108,21 @@ static void write_policy(const struct sw_policy* policy, struct sw_text* out) {
   sw_text_add(out, "}\n");
 }
 
+/* Here and in what stands in every time no printf: a large profile has thousands of them. */
 static void write_choice(struct sw_choice choice, struct sw_text* out) {
-  const char* separator = "";
+  bool named = choice.algo >= 0 || choice.proto >= 0;
   if (sw_choice_is_auto(choice)) sw_text_add(out, "choice: auto");
   if (choice.algo >= 0) {
-    sw_text_printf(out, "algo: %s", sw_value_word(&sw_algorithms, choice.algo));
-    separator = ", ";
+    sw_text_add(out, "algo: ");
+    sw_text_add(out, sw_value_word(&sw_algorithms, choice.algo));
   }
   if (choice.proto >= 0) {
-    sw_text_printf(out, "%sproto: %s", separator, sw_value_word(&sw_protocols, choice.proto));
-    separator = ", ";
+    sw_text_add(out, choice.algo >= 0 ? ", proto: " : "proto: ");
+    sw_text_add(out, sw_value_word(&sw_protocols, choice.proto));
   }
-  if (choice.channels) sw_text_printf(out, "%schannels: %u", separator, choice.channels);
+  if (!choice.channels) return;
+  sw_text_add(out, named ? ", channels: " : "channels: ");
+  sw_text_add_whole(out, choice.channels, 1);
 }
 
 static void write_ran(const struct sw_ran* ran, struct sw_text* out) {
@@ -140,7 +143,10 @@ static void write_time(const struct sw_time* time, struct sw_text* out) {
     sw_text_add(out, ", median: ");
     sw_add_time(out, time->median_ps);
   }
-  if (time->samples) sw_text_printf(out, ", samples: %u", time->samples);
+  if (time->samples) {
+    sw_text_add(out, ", samples: ");
+    sw_text_add_whole(out, time->samples, 1);
+  }
   if (time->spread >= 0) {
     sw_text_add(out, ", spread: ");
     sw_add_percent(out, time->spread);
@@ -164,7 +170,7 @@ static void write_time(const struct sw_time* time, struct sw_text* out) {
 static void write_point(const struct sw_point* point, struct sw_text* out) {
   sw_text_add(out, "      - bytes: ");
   sw_add_size(out, point->bytes);
-  sw_text_printf(out, "\n        times:%s\n", point->count ? "" : " []");
+  sw_text_add(out, point->count ? "\n        times:\n" : "\n        times: []\n");
   for (size_t i = 0; i < point->count; i++) write_time(&point->times[i], out);
 }
 
