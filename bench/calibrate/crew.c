@@ -10,7 +10,7 @@
  * How long an answer may take. Opening libraries and connecting many ranks takes a while; a round is given the time
  * that its calls took before, many times over, and never less than a grace for a machine that is busy otherwise.
  */
-enum { START_MS = 120000, CONNECT_MS = 120000, GRACE_MS = 10000, SLOWER_TIMES = 50 };
+enum { START_MS = 120000, CONNECT_MS = 120000, FIRST_STEP_MS = 60000, GRACE_MS = 10000, SLOWER_TIMES = 50 };
 
 struct crew {
   struct team* team;
@@ -26,8 +26,9 @@ struct crew {
   double clock_before; /* of the attempts that are over */
   double clock_start;  /* the fabric's clock when this attempt began */
   size_t prepared;
-  double slowest_us; /* of a round of what is prepared; 0: not known */
-  uint32_t* all;     /* 0, 1, 2, ... */
+  int64_t slowest_step_ms; /* of probes, preparations and checks; 0: there was none yet */
+  double slowest_us;       /* of a round of what is prepared; 0: not known */
+  uint32_t* all;           /* 0, 1, 2, ... */
 };
 
 static bool allocate(struct crew* crew, uint32_t ranks) {
@@ -73,6 +74,18 @@ static bool ask(struct crew* crew, uint32_t type, const void* request, size_t by
                            .reply_bytes = reply_bytes,
                            .timeout_ms = timeout_ms};
   return team_call(crew->team, &task, &crew->failure);
+}
+
+/* A step that takes many times longer than any before it hangs. The first ones connect algorithms. */
+static bool ask_step(struct crew* crew, uint32_t type, const void* request, size_t bytes, void* reply,
+                     size_t reply_bytes) {
+  int64_t patience = crew->slowest_step_ms ? GRACE_MS + SLOWER_TIMES * crew->slowest_step_ms : FIRST_STEP_MS;
+  int64_t started = wire_clock();
+  if (!ask(crew, type, request, bytes, reply, reply_bytes, (uint32_t)(patience < 600000 ? patience : 600000)))
+    return false;
+  int64_t took = wire_clock() - started + 1;
+  if (took > crew->slowest_step_ms) crew->slowest_step_ms = took;
+  return true;
 }
 
 static bool ask_all(struct crew* crew, uint32_t type, const void* request, size_t bytes, uint32_t timeout_ms) {
@@ -251,8 +264,8 @@ bool crew_probe(struct crew* crew, const struct fabric_call* call, struct sw_cho
   request.call = *call;
   request.choice = choice;
   struct fabric_probe* probes = calloc(crew->used, sizeof *probes);
-  bool good = probes && ask(crew, ASK_PROBE, &request, sizeof request, probes, sizeof *probes, CONNECT_MS) &&
-              agree(crew, probes);
+  bool good =
+      probes && ask_step(crew, ASK_PROBE, &request, sizeof request, probes, sizeof *probes) && agree(crew, probes);
   if (good) *out = probes[0];
   if (good && out->nodes) crew->nodes = out->nodes;
   free(probes);
@@ -267,7 +280,10 @@ bool crew_prepare(struct crew* crew, const struct fabric_call* call, const struc
   memcpy(request.choices, choices, count * sizeof *choices);
   crew->prepared = count;
   crew->slowest_us = 0;
-  return ask_all(crew, ASK_PREPARE, &request, sizeof request, CONNECT_MS);
+  uint32_t* done = calloc(crew->used, sizeof *done);
+  bool good = done && ask_step(crew, ASK_PREPARE, &request, sizeof request, done, sizeof *done);
+  free(done);
+  return good;
 }
 
 /* A hang is what takes many times longer than the slowest round so far. */
@@ -310,7 +326,7 @@ bool crew_check(struct crew* crew, const struct fabric_call* call, struct sw_cho
   request.call = *call;
   request.choice = choice;
   uint32_t* answers = calloc(crew->used, sizeof *answers);
-  bool done = answers && ask(crew, ASK_CHECK, &request, sizeof request, answers, sizeof *answers, GRACE_MS * 3);
+  bool done = answers && ask_step(crew, ASK_CHECK, &request, sizeof request, answers, sizeof *answers);
   *good = true;
   for (uint32_t rank = 0; done && rank < crew->used; rank++) {
     if (answers[rank]) continue;

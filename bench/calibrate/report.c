@@ -173,15 +173,27 @@ static void count_verified(const struct study* study, size_t* held, size_t* with
     }
 }
 
+static bool has_points(const struct study* study) {
+  for (size_t i = 0; i < study->count; i++)
+    if (study->tables[i].count) return true;
+  return false;
+}
+
 static void add_worth(const struct study* study, struct sw_text* out) {
   size_t held;
   size_t withdrawn;
-  double least;
-  double most;
+  double least = 0;
+  double most = 0;
   count_verified(study, &held, &withdrawn, &least, &most);
+  if (!has_points(study)) {
+    sw_text_add(out, "Nothing was measured.\n");
+    return;
+  }
   if (held)
     sw_text_printf(out, "\nDeploying it gains %.1f%% to %.1f%% at the %zu sizes where it was compared afresh and held",
                    least * 100, most * 100, held);
+  else if (study->end != STUDY_DONE)
+    sw_text_add(out, "\nNot compared afresh: the run ended before that");
   else
     sw_text_add(out, "\nNothing to gain here: NCCL's own choices are as good as any at the sizes measured");
   if (withdrawn) sw_text_printf(out, "; withdrawn at %zu", withdrawn);

@@ -53,13 +53,14 @@ static bool answer_report(struct worker* w) {
 static bool answer_open(struct worker* w, const struct wire_message* m, uint32_t attempt) {
   char fault[256] = "cannot hand the profile to the plugin";
   if (!offer_profile((const char*)m->data, m->bytes) || !open_fabric(w, attempt, fault))
-    return worker_fail(w->wire, fault) && false;
+    return worker_fail(w->wire, fault);
   return answer_report(w);
 }
 
+/* After a failure the driver kills this process; until then it waits, so that the driver hears the reason first. */
 static bool answer_done(struct worker* w, bool done) {
   uint32_t good = 1;
-  return done ? worker_reply(w->wire, &good, sizeof good) : worker_fail(w->wire, fabric_fault(w->fabric)) && false;
+  return done ? worker_reply(w->wire, &good, sizeof good) : worker_fail(w->wire, fabric_fault(w->fabric));
 }
 
 static bool answer_new_id(struct worker* w) {
@@ -114,7 +115,7 @@ static const size_t lengths[] = {[ASK_CONNECT] = sizeof(struct fabric_place),
 static bool answer(struct worker* w, const struct wire_message* m, uint32_t attempt) {
   if (m->type == ASK_OPEN) return answer_open(w, m, attempt);
   bool known = m->type > ASK_OPEN && m->type <= ASK_CHECK && m->bytes == lengths[m->type] && w->fabric;
-  if (!known) return worker_fail(w->wire, "a request that this release does not know") && false;
+  if (!known) return worker_fail(w->wire, "a request that this release does not know");
   switch (m->type) {
     case ASK_NEW_ID:
       return answer_new_id(w);

@@ -3,18 +3,21 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { DEEPEST = 16, MOST_NODES = 1000000, LONGEST_TEXT = 1 << 28 };
+#include "ground/packed.h"
+
+enum { DEEPEST = 16, MOST_NODES = 1000000 };
 
 struct builder {
   yaml_parser_t parser;
-  struct sw_arena* arena;
+  struct sw_packer packer;
   struct sw_diags* diags;
-  struct sw_node* open[DEEPEST]; /* the lists and maps around the next value, outermost first */
-  struct sw_node* last[DEEPEST]; /* the last value of each */
-  struct sw_node* key[DEEPEST];  /* the key that waits for its value, in maps */
+  struct open {
+    unsigned char* head;
+    enum sw_node_form form;
+    uint32_t nodes;
+  } open[DEEPEST]; /* the lists and maps around the next value, outermost first */
   int depth;
   size_t nodes;
-  struct sw_node* root;
   int documents;
 };
 
@@ -80,52 +83,19 @@ static void report_parser_error(struct builder* b) {
   }
 }
 
-/* Hangs a node below the innermost open list or map, or makes it the root. As a map's key it only waits. */
-static void attach(struct builder* b, struct sw_node* node) {
-  if (b->depth == 0) {
-    b->root = node;
-    return;
-  }
-  int top = b->depth - 1;
-  struct sw_node* parent = b->open[top];
-  if (parent->form == SW_NODE_MAP && !b->key[top]) {
-    b->key[top] = node;
-    return;
-  }
-  node->key = b->key[top];
-  b->key[top] = NULL;
-  if (b->last[top])
-    b->last[top]->next = node;
-  else
-    parent->child = node;
-  b->last[top] = node;
-  parent->length++;
-}
-
-static struct sw_node* new_node(struct builder* b, enum sw_node_form form, struct sw_place place) {
-  if (++b->nodes > MOST_NODES) {
-    sw_report(b->diags, SW_TOO_DEEP, place, "more than %d values", MOST_NODES);
-    return NULL;
-  }
-  struct sw_node* node = sw_arena_allocate(b->arena, 1, sizeof *node);
-  if (!node) {
-    sw_report(b->diags, SW_NO_MEMORY, place, "out of memory");
-    return NULL;
-  }
-  node->form = form;
-  node->place = place;
-  return node;
+/* Counts a node that comes next: a value, or in a map a key or a value. */
+static bool count_node(struct builder* b, struct sw_place place) {
+  if (b->depth) b->open[b->depth - 1].nodes++;
+  if (++b->nodes <= MOST_NODES) return true;
+  sw_report(b->diags, SW_TOO_DEEP, place, "more than %d values", MOST_NODES);
+  return false;
 }
 
 static bool add_word(struct builder* b, const yaml_event_t* event, struct sw_place place) {
-  struct sw_node* node = new_node(b, SW_NODE_WORD, place);
-  if (!node) return false;
-  size_t length = event->data.scalar.length;
-  node->length = (unsigned)length;
-  node->word = sw_arena_copy(b->arena, (const char*)event->data.scalar.value, length);
-  if (!node->word) sw_report(b->diags, SW_NO_MEMORY, place, "out of memory");
-  attach(b, node);
-  return node->word != NULL;
+  if (!count_node(b, place)) return false;
+  if (sw_pack_word(&b->packer, place, (const char*)event->data.scalar.value, event->data.scalar.length)) return true;
+  sw_report(b->diags, SW_NO_MEMORY, place, "out of memory");
+  return false;
 }
 
 static bool open_node(struct builder* b, enum sw_node_form form, struct sw_place place) {
@@ -133,14 +103,19 @@ static bool open_node(struct builder* b, enum sw_node_form form, struct sw_place
     sw_report(b->diags, SW_TOO_DEEP, place, "nested more than %d deep", DEEPEST);
     return false;
   }
-  struct sw_node* node = new_node(b, form, place);
-  if (!node) return false;
-  attach(b, node);
-  b->open[b->depth] = node;
-  b->last[b->depth] = NULL;
-  b->key[b->depth] = NULL;
-  b->depth++;
+  if (!count_node(b, place)) return false;
+  unsigned char* head = sw_pack_open(&b->packer, form, place);
+  if (!head) {
+    sw_report(b->diags, SW_NO_MEMORY, place, "out of memory");
+    return false;
+  }
+  b->open[b->depth++] = (struct open){head, form, 0};
   return true;
+}
+
+static void close_node(struct builder* b) {
+  const struct open* open = &b->open[--b->depth];
+  sw_pack_close(&b->packer, open->head, open->form == SW_NODE_MAP ? open->nodes / 2 : open->nodes);
 }
 
 static bool refuse(struct builder* b, struct sw_place place, const char* what) {
@@ -178,7 +153,7 @@ static bool take(struct builder* b, const yaml_event_t* event) {
              open_node(b, SW_NODE_MAP, place);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-      b->depth--;
+      close_node(b);
       return true;
     default:
       return true;
@@ -200,27 +175,40 @@ static bool build(struct builder* b) {
   }
 }
 
-struct sw_node* sw_tree_read(struct sw_arena* arena, const char* text, size_t length, struct sw_diags* diags) {
+bool sw_tree_read(struct sw_arena* arena, const char* text, size_t length, struct sw_diags* diags,
+                  struct sw_node* root) {
   static const char byte_order_mark[] = "\xef\xbb\xbf";
   if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
     text += 3;
     length -= 3;
   }
-  struct builder b = {.arena = arena, .diags = diags};
+  struct builder b = {.packer.arena = arena, .diags = diags};
   diags->source = text;
   diags->source_length = length;
-  if (length > LONGEST_TEXT) {
-    sw_report(diags, SW_TOO_LARGE, (struct sw_place){0}, "larger than %d bytes", LONGEST_TEXT);
-    return NULL;
-  }
   if (!yaml_parser_initialize(&b.parser)) {
     sw_report(diags, SW_NO_MEMORY, (struct sw_place){0}, "out of memory");
-    return NULL;
+    return false;
   }
   yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
   yaml_parser_set_input_string(&b.parser, (const unsigned char*)text, length);
   bool good = build(&b);
   yaml_parser_delete(&b.parser);
-  if (good && !b.root) sw_report(diags, SW_EMPTY, (struct sw_place){0}, "the file is empty");
-  return good ? b.root : NULL;
+  if (good && !b.nodes) sw_report(diags, SW_EMPTY, (struct sw_place){0}, "the file is empty");
+  if (!good || !b.nodes) return false;
+  const unsigned char* at = b.packer.first;
+  *root = sw_unpack(&at);
+  return true;
+}
+
+struct sw_walk sw_walk_into(const struct sw_node* node) {
+  return (struct sw_walk){.at = node->inside, .left = node->values, .in_map = node->form == SW_NODE_MAP};
+}
+
+bool sw_walk_next(struct sw_walk* walk) {
+  if (!walk->left) return false;
+  walk->left--;
+  if (walk->in_map) walk->key = sw_unpack(&walk->at);
+  walk->value = sw_unpack(&walk->at);
+  walk->value.key = walk->in_map ? &walk->key : NULL;
+  return true;
 }

@@ -14,24 +14,35 @@
 
 enum sw_node_form { SW_NODE_WORD, SW_NODE_LIST, SW_NODE_MAP };
 
-/*
- *     map --child--> value --next--> value          each value of a map has its key
- *                      |key           |key
- *                      word           word
- */
-struct sw_node { /* small: most of the time that a large file takes goes into touching new memory */
+/* A node as it is looked at; the tree itself is packed (ground/packed.h). */
+struct sw_node {
+  enum sw_node_form form;
   struct sw_place place;
-  unsigned form : 2;    /* enum sw_node_form */
-  unsigned length : 30; /* of a word: bytes; of a list or map: how many values it has */
-  union {
-    const char* word; /* NUL-terminated */
-    struct sw_node* child;
-  };
-  struct sw_node* key;
-  struct sw_node* next;
+  const char* word; /* of a word: NUL-terminated, `length` bytes */
+  size_t length;
+  size_t values;               /* of a list or map: how many */
+  const unsigned char* inside; /* the first of them */
+  const struct sw_node* key;   /* of a map's value */
 };
 
-/* The tree of a text of 256 MiB at most, in `arena`; NULL when there is an error, which is then in `diags`. */
-struct sw_node* sw_tree_read(struct sw_arena* arena, const char* text, size_t length, struct sw_diags* diags);
+/* The tree of a text, in `arena`: its outermost node. False when there is an error, which is then in `diags`. */
+bool sw_tree_read(struct sw_arena* arena, const char* text, size_t length, struct sw_diags* diags,
+                  struct sw_node* root);
+
+/*
+ * The values of a list or map, one by one:
+ *
+ *     struct sw_walk walk = sw_walk_into(node);
+ *     while (sw_walk_next(&walk)) ... walk.value
+ */
+struct sw_walk {
+  struct sw_node value; /* refers to `key` in a map */
+  struct sw_node key;
+  const unsigned char* at;
+  size_t left;
+  bool in_map;
+};
+struct sw_walk sw_walk_into(const struct sw_node* node);
+bool sw_walk_next(struct sw_walk* walk);
 
 #endif

@@ -51,18 +51,19 @@ void sw_read_fields(struct sw_reader* reader, const struct sw_node* node, const 
   if (!sw_expect(reader, node, SW_NODE_MAP, fields->what)) return;
   uint32_t seen = 0;
   uint32_t meant = 0;
-  for (const struct sw_node* value = node->child; value && !sw_diags_full(reader->diags); value = value->next) {
-    if (!sw_expect(reader, value->key, SW_NODE_WORD, "a key")) continue;
-    int index = find_field(fields, value->key->word, value->key->length);
+  struct sw_walk walk = sw_walk_into(node);
+  while (!sw_diags_full(reader->diags) && sw_walk_next(&walk)) {
+    if (!sw_expect(reader, &walk.key, SW_NODE_WORD, "a key")) continue;
+    int index = find_field(fields, walk.key.word, walk.key.length);
     if (index < 0) {
-      meant |= report_unknown_key(reader, value->key, fields);
+      meant |= report_unknown_key(reader, &walk.key, fields);
       continue;
     }
     uint32_t bit = 1u << index;
     if (seen & bit)
-      sw_report(reader->diags, SW_KEY_TWICE, value->key->place, "key '%s' is given twice", value->key->word);
+      sw_report(reader->diags, SW_KEY_TWICE, walk.key.place, "key '%s' is given twice", walk.key.word);
     else
-      fields->items[index].read(reader, value, out);
+      fields->items[index].read(reader, &walk.value, out);
     seen |= bit;
   }
   report_missing(reader, node, fields, seen | meant);
@@ -193,7 +194,7 @@ bool sw_value_fraction(struct sw_reader* reader, const struct sw_node* node, con
 }
 
 void* sw_read_array(struct sw_reader* reader, const struct sw_node* list, size_t size) {
-  void* memory = sw_arena_allocate(reader->arena, list->length ? list->length : 1, size);
+  void* memory = sw_arena_allocate(reader->arena, list->values ? list->values : 1, size);
   if (!memory) sw_report(reader->diags, SW_NO_MEMORY, list->place, "out of memory");
   return memory;
 }

@@ -158,10 +158,11 @@ struct sw_profile* sw_profile_read(const char* text, size_t length, struct sw_di
   }
   struct sw_reader reader = {&profile->arena, diags};
   struct sw_arena tree = SW_ARENA_EMPTY;
-  struct sw_node* root = sw_tree_read(&tree, text, length, diags);
-  if (root) read_profile(&reader, root, profile);
+  struct sw_node root;
+  bool good = sw_tree_read(&tree, text, length, diags, &root);
+  if (good) read_profile(&reader, &root, profile);
   sw_arena_free(&tree);
-  if (root && !diags->errors) return profile;
+  if (good && !diags->errors) return profile;
   sw_profile_free(profile);
   return NULL;
 }

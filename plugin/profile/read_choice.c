@@ -40,10 +40,10 @@ void sw_read_channels(struct sw_reader* reader, const struct sw_node* node, void
 /* How many keys of a choice a mapping holds; "auto" as a value counts, too. */
 static unsigned choice_keys(const struct sw_node* node) {
   unsigned keys = 0;
-  for (const struct sw_node* value = node->child; value; value = value->next)
-    if (value->key->form == SW_NODE_WORD &&
-        (strcmp(value->key->word, "algo") == 0 || strcmp(value->key->word, "proto") == 0 ||
-         strcmp(value->key->word, "channels") == 0))
+  struct sw_walk walk = sw_walk_into(node);
+  while (sw_walk_next(&walk))
+    if (walk.key.word && (strcmp(walk.key.word, "algo") == 0 || strcmp(walk.key.word, "proto") == 0 ||
+                          strcmp(walk.key.word, "channels") == 0))
       keys++;
   return keys;
 }
@@ -88,22 +88,23 @@ enum { MOST_SETTINGS = 64 };
 void sw_read_settings(struct sw_reader* reader, const struct sw_node* node, void* out) {
   struct sw_settings* settings = out;
   if (!sw_expect(reader, node, SW_NODE_MAP, "settings")) return;
-  if (node->length > MOST_SETTINGS) {
+  if (node->values > MOST_SETTINGS) {
     sw_report(reader->diags, SW_TOO_DEEP, node->place, "more than %d settings", MOST_SETTINGS);
     return;
   }
   struct sw_setting* items = sw_read_array(reader, node, sizeof *items);
   if (!items) return;
   size_t count = 0;
-  for (const struct sw_node* value = node->child; value && !sw_diags_full(reader->diags); value = value->next) {
+  struct sw_walk walk = sw_walk_into(node);
+  while (!sw_diags_full(reader->diags) && sw_walk_next(&walk)) {
     struct sw_setting item = {0};
-    if (!is_variable_name(value->key)) {
-      sw_report(reader->diags, SW_BAD_NAME, value->key->place,
-                "settings are environment variables such as NCCL_BUFFSIZE");
-    } else if (sw_keep_word(reader, value->key, &item.name) && sw_value_text(reader, value, item.name, &item.value)) {
+    if (!is_variable_name(&walk.key)) {
+      sw_report(reader->diags, SW_BAD_NAME, walk.key.place, "settings are environment variables such as NCCL_BUFFSIZE");
+    } else if (sw_keep_word(reader, &walk.key, &item.name) &&
+               sw_value_text(reader, &walk.value, item.name, &item.value)) {
       for (size_t i = 0; i < count; i++)
         if (strcmp(items[i].name, item.name) == 0)
-          sw_report(reader->diags, SW_KEY_TWICE, value->key->place, "key '%s' is given twice", item.name);
+          sw_report(reader->diags, SW_KEY_TWICE, walk.key.place, "key '%s' is given twice", item.name);
       items[count++] = item;
     }
   }

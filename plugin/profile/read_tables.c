@@ -135,8 +135,8 @@ static void read_times(struct sw_reader* reader, const struct sw_node* node, voi
   if (!times) return;
   size_t count = 0;
   unsigned errors = reader->diags->errors;
-  for (const struct sw_node* item = node->child; item && !sw_diags_full(reader->diags); item = item->next)
-    times[count++] = read_time(reader, item);
+  struct sw_walk walk = sw_walk_into(node);
+  while (!sw_diags_full(reader->diags) && sw_walk_next(&walk)) times[count++] = read_time(reader, &walk.value);
   if (reader->diags->errors == errors) {
     qsort(times, count, sizeof *times, compare_times);
     check_times(reader, times, count);
@@ -192,9 +192,10 @@ static void read_points(struct sw_reader* reader, const struct sw_node* node, vo
   struct sw_point* points = sw_read_array(reader, node, sizeof *points);
   if (!points) return;
   size_t count = 0;
-  for (const struct sw_node* item = node->child; item && !sw_diags_full(reader->diags); item = item->next) {
-    points[count].place = item->place;
-    sw_read_fields(reader, item, &point_mapping, &points[count++]);
+  struct sw_walk walk = sw_walk_into(node);
+  while (!sw_diags_full(reader->diags) && sw_walk_next(&walk)) {
+    points[count].place = walk.value.place;
+    sw_read_fields(reader, &walk.value, &point_mapping, &points[count++]);
   }
   qsort(points, count, sizeof *points, compare_points);
   table->points = points;
@@ -224,12 +225,13 @@ void sw_read_tables(struct sw_reader* reader, const struct sw_node* node, void* 
   struct sw_table* tables = sw_read_array(reader, node, sizeof *tables);
   if (!tables) return;
   size_t count = 0;
-  for (const struct sw_node* item = node->child; item && !sw_diags_full(reader->diags); item = item->next) {
+  struct sw_walk walk = sw_walk_into(node);
+  while (!sw_diags_full(reader->diags) && sw_walk_next(&walk)) {
     struct sw_table* table = &tables[count++];
-    table->place = item->place;
+    table->place = walk.value.place;
     unsigned errors = reader->diags->errors;
-    sw_read_fields(reader, item, &table_mapping, table);
-    check_shape(reader, item->place, table->nodes, table->ranks);
+    sw_read_fields(reader, &walk.value, &table_mapping, table);
+    check_shape(reader, table->place, table->nodes, table->ranks);
     if (reader->diags->errors == errors) check_points(reader, table);
   }
   if (reader->diags->errors) return;
@@ -304,8 +306,8 @@ void sw_read_rules(struct sw_reader* reader, const struct sw_node* node, void* o
   struct sw_rule* rules = sw_read_array(reader, node, sizeof *rules);
   if (!rules) return;
   size_t count = 0;
-  for (const struct sw_node* item = node->child; item && !sw_diags_full(reader->diags); item = item->next)
-    rules[count++] = read_rule(reader, item);
+  struct sw_walk walk = sw_walk_into(node);
+  while (!sw_diags_full(reader->diags) && sw_walk_next(&walk)) rules[count++] = read_rule(reader, &walk.value);
   profile->rules = rules;
   profile->rule_count = count;
 }

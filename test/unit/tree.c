@@ -26,14 +26,16 @@ static void add_node(struct sw_text* text, const struct sw_node* node) {
   }
   size_t children = 0;
   sw_text_printf(text, "%u:%u%c", place.line, place.column, brackets[node->form][0]);
-  for (const struct sw_node* child = node->child; child; child = child->next) {
+  struct sw_walk walk = sw_walk_into(node);
+  while (sw_walk_next(&walk)) {
+    const struct sw_node* key = walk.value.key;
     if (children++) sw_text_add(text, ", ");
-    assert_int_equal(child->key != NULL, node->form == SW_NODE_MAP);
-    if (child->key) add_node(text, child->key);
-    if (child->key) sw_text_add(text, " ");
-    add_node(text, child);
+    assert_int_equal(key != NULL, node->form == SW_NODE_MAP);
+    if (key) add_node(text, key);
+    if (key) sw_text_add(text, " ");
+    add_node(text, &walk.value);
   }
-  assert_int_equal(children, node->length);
+  assert_int_equal(children, node->values);
   sw_text_printf(text, "%c", brackets[node->form][1]);
 }
 
@@ -72,10 +74,10 @@ static void each_tree(void** state) {
     struct sw_arena arena = SW_ARENA_EMPTY;
     struct sw_diags diags;
     sw_diags_start(&diags, "t");
-    struct sw_node* root = sw_tree_read(&arena, trees[i].yaml, strlen(trees[i].yaml), &diags);
+    struct sw_node root;
     struct sw_text text = SW_TEXT_EMPTY;
-    if (root)
-      add_node(&text, root);
+    if (sw_tree_read(&arena, trees[i].yaml, strlen(trees[i].yaml), &diags, &root))
+      add_node(&text, &root);
     else
       sw_add_diags(&text, &diags);
     if (strcmp(sw_text_string(&text), trees[i].tree) != 0)
@@ -92,7 +94,8 @@ static void check_refused(const char* what, const char* yaml, size_t length, con
   struct sw_arena arena = SW_ARENA_EMPTY;
   struct sw_diags diags;
   sw_diags_start(&diags, "t");
-  assert_null(sw_tree_read(&arena, yaml, length, &diags));
+  struct sw_node root;
+  assert_false(sw_tree_read(&arena, yaml, length, &diags, &root));
   assert_int_equal(diags.errors, 1);
   struct sw_text text = SW_TEXT_EMPTY;
   sw_add_diags(&text, &diags);
@@ -192,12 +195,11 @@ static void most_values(void** state) {
     struct sw_arena arena = SW_ARENA_EMPTY;
     struct sw_diags diags;
     sw_diags_start(&diags, "t");
-    struct sw_node* root = sw_tree_read(&arena, text, length, &diags);
+    struct sw_node root;
+    assert_int_equal(sw_tree_read(&arena, text, length, &diags, &root), !extra);
     if (!extra) {
-      assert_non_null(root);
-      assert_int_equal(root->length, MOST - 1);
+      assert_int_equal(root.values, MOST - 1);
     } else {
-      assert_null(root);
       assert_int_equal(diags.items[0].code, SW_TOO_DEEP);
       assert_string_equal(diags.items[0].text, "more than 1000000 values");
       assert_int_equal(diags.items[0].place.line, 1);
