@@ -90,12 +90,23 @@ static const struct sw_plan* find_plan(const struct sw_share* share, const struc
   return NULL;
 }
 
+/* From the pieces that the profile's digest left, where it did. */
+static struct sw_plan* make_plan(struct sw_share* share, const struct sw_profile* profile, uint32_t nodes,
+                                 uint32_t ranks) {
+  struct sw_shape shape;
+  for (size_t i = 0; i < share->library->count; i++) {
+    struct sw_entry* entry = &share->library->entries[i];
+    if (entry->profile == profile && sw_kept_take(&entry->kept, nodes, ranks, &shape)) return sw_plan_make(&shape);
+  }
+  return sw_plan_compile(profile, nodes, ranks);
+}
+
 static const struct sw_plan* add_plan(struct sw_share* share, const struct sw_profile* profile, uint32_t nodes,
                                       uint32_t ranks) {
   struct compiled* item = calloc(1, sizeof *item);
   if (!item) return NULL;
   item->profile = profile;
-  item->plan = sw_plan_compile(profile, nodes, ranks);
+  item->plan = make_plan(share, profile, nodes, ranks);
   if (!item->plan) {
     free(item);
     return NULL;

@@ -285,6 +285,9 @@ static bool open_control(struct nccl_fabric* f, const char* plugin) {
 
 static bool open_device(struct nccl_fabric* f) {
   const struct cuda_functions* cuda = &f->libraries.cuda;
+  int devices = 0;
+  if (!nccl_fabric_cuda(f, cuda->GetDeviceCount(&devices), "the GPUs") || devices < 1) return false;
+  f->device %= devices; /* more ranks than GPUs share them, where NCCL takes them for other nodes */
   if (!nccl_fabric_cuda(f, cuda->SetDevice(f->device), "the GPU")) return false;
   if (!nccl_fabric_cuda(f, cuda->StreamCreateWithFlags(&f->stream, CUDA_STREAM_NON_BLOCKING), "a stream")) return false;
   if (!nccl_fabric_cuda(f, cuda->Malloc(&f->barrier, sizeof(float)), "memory")) return false;

@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decide/pieces.h"
-#include "nccl_tuner.h"
-
-struct shape {
+struct size {
   uint32_t nodes;
   uint32_t ranks;
 };
@@ -38,39 +35,42 @@ static void add_piece(XXH3_state_t* state, const struct sw_piece* piece) {
   }
 }
 
-static bool add_shape(XXH3_state_t* state, const struct sw_profile* profile, struct shape shape) {
-  struct sw_arena arena = SW_ARENA_EMPTY;
-  bool good = true;
-  add_number(state, shape.nodes);
-  add_number(state, shape.ranks);
-  for (int collective = 0; collective < NCCL_NUM_COLLECTIVES && good; collective++) {
-    struct sw_pieces pieces = {0};
-    good = sw_pieces_compile(&arena, profile, collective, shape.nodes, shape.ranks, &pieces);
-    add_number(state, pieces.count);
-    for (size_t i = 0; i < pieces.count; i++) add_piece(state, &pieces.items[i]);
+static void add_shape(XXH3_state_t* state, const struct sw_shape* shape) {
+  add_number(state, shape->nodes);
+  add_number(state, shape->ranks);
+  for (int c = 0; c < NCCL_NUM_COLLECTIVES; c++) {
+    add_number(state, shape->pieces[c].count);
+    for (size_t i = 0; i < shape->pieces[c].count; i++) add_piece(state, &shape->pieces[c].items[i]);
   }
-  sw_arena_free(&arena);
-  return good;
 }
 
-static int compare_shapes(const void* a, const void* b) {
-  const struct shape* x = a;
-  const struct shape* y = b;
+static int compare_sizes(const void* a, const void* b) {
+  const struct size* x = a;
+  const struct size* y = b;
   if (x->nodes != y->nodes) return x->nodes < y->nodes ? -1 : 1;
   return (x->ranks > y->ranks) - (x->ranks < y->ranks);
 }
 
 /* Every shape that a table has, once, and the shape that none has. */
-static bool add_shapes(XXH3_state_t* state, const struct sw_profile* profile) {
-  struct shape* shapes = calloc(profile->table_count + 1, sizeof *shapes);
-  if (!shapes) return false;
+static bool add_shapes(XXH3_state_t* state, const struct sw_profile* profile, struct sw_kept* kept) {
+  struct size* sizes = calloc(profile->table_count + 1, sizeof *sizes);
+  if (!sizes) return false;
   for (size_t i = 0; i < profile->table_count; i++)
-    shapes[i + 1] = (struct shape){profile->tables[i].nodes, profile->tables[i].ranks};
-  qsort(shapes, profile->table_count + 1, sizeof *shapes, compare_shapes);
+    sizes[i + 1] = (struct size){profile->tables[i].nodes, profile->tables[i].ranks};
+  qsort(sizes, profile->table_count + 1, sizeof *sizes, compare_sizes);
   bool good = true;
-  for (size_t i = 0; i <= profile->table_count && good; i++)
-    if (i == 0 || compare_shapes(&shapes[i - 1], &shapes[i]) != 0) good = add_shape(state, profile, shapes[i]);
-  free(shapes);
+  for (size_t i = 0; i <= profile->table_count && good; i++) {
+    struct sw_shape shape;
+    if (i > 0 && compare_sizes(&sizes[i - 1], &sizes[i]) == 0) continue;
+    good = sw_shape_compile(profile, sizes[i].nodes, sizes[i].ranks, &shape);
+    if (!good) continue;
+    add_shape(state, &shape);
+    if (kept && shape.ranks)
+      sw_kept_add(kept, &shape);
+    else
+      sw_shape_free(&shape);
+  }
+  free(sizes);
   return good;
 }
 
@@ -89,11 +89,15 @@ static bool add_text(XXH3_state_t* state, const struct sw_profile* profile) {
 }
 
 bool sw_digest_compute(const struct sw_profile* profile, struct sw_digest* out) {
+  return sw_digest_compute_and_keep(profile, out, NULL);
+}
+
+bool sw_digest_compute_and_keep(const struct sw_profile* profile, struct sw_digest* out, struct sw_kept* kept) {
   XXH3_state_t* state = XXH3_createState();
   if (!state) return false;
   XXH3_128bits_reset(state);
   add_number(state, SW_RULES_VERSION);
-  bool good = add_text(state, profile) && add_shapes(state, profile);
+  bool good = add_text(state, profile) && add_shapes(state, profile, kept);
   XXH128_hash_t hash = XXH3_128bits_digest(state);
   XXH3_freeState(state);
   if (!good) return false;

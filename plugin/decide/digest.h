@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "decide/shape.h"
 #include "profile/profile.h"
 
 /* Goes up whenever the same measurements would lead to another decision than before. */
@@ -21,5 +22,8 @@ struct sw_digest {
  * False when memory runs out.
  */
 bool sw_digest_compute(const struct sw_profile* profile, struct sw_digest* out);
+
+/* The same, and keeps shapes that it compiled; sw_kept_free frees them. */
+bool sw_digest_compute_and_keep(const struct sw_profile* profile, struct sw_digest* out, struct sw_kept* kept);
 
 #endif

@@ -1,6 +1,5 @@
 #include "decide/pieces.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "decide/pieces_internal.h"
@@ -14,11 +13,12 @@ static bool continues(const struct sw_piece* last, const struct sw_piece* next) 
 
 static bool make_room(struct sw_piece_list* list) {
   if (list->failed) return false;
-  if (list->count < list->capacity) return true;
-  size_t capacity = list->capacity ? 2 * list->capacity : 64;
-  struct sw_piece* items = realloc(list->items, capacity * sizeof *items);
+  if (list->items && list->count < list->capacity) return true;
+  size_t capacity = list->items ? 2 * list->capacity : list->capacity;
+  struct sw_piece* items = sw_arena_allocate(list->arena, capacity, sizeof *items);
   list->failed = !items;
   if (!items) return false;
+  if (list->count) memcpy(items, list->items, list->count * sizeof *items);
   list->items = items;
   list->capacity = capacity;
   return true;
@@ -31,29 +31,26 @@ void sw_pieces_add(struct sw_piece_list* list, const struct sw_piece* piece) {
     list->items[list->count++] = *piece;
 }
 
-static bool keep(struct sw_arena* arena, const struct sw_piece_list* list, struct sw_pieces* out) {
-  struct sw_piece* items = list->failed ? NULL : sw_arena_allocate(arena, list->count, sizeof *items);
-  if (!items) return false;
-  memcpy(items, list->items, list->count * sizeof *items);
-  *out = (struct sw_pieces){items, list->count};
-  return true;
-}
-
 bool sw_pieces_compile(struct sw_arena* arena, const struct sw_profile* profile, int collective, uint32_t nodes,
                        uint32_t ranks, struct sw_pieces* out) {
   const struct sw_table* table = sw_profile_table(profile, collective, nodes, ranks);
-  struct sw_piece_list base = {0};
-  struct sw_piece_list full = {0};
+  struct sw_arena below = SW_ARENA_EMPTY; /* for what rules are laid over */
+  struct sw_piece_list list = {.arena = profile->rule_count ? &below : arena,
+                               .capacity = table ? 2 * table->count + 8 : 1};
   struct sw_piece nothing = {.to = UINT64_MAX, .basis = SW_BASIS_NO_TABLE};
   if (table)
-    sw_pieces_of_table(arena, &profile->policy, table, &base);
+    sw_pieces_of_table(arena, &profile->policy, table, &list);
   else
-    sw_pieces_add(&base, &nothing);
-  if (!base.failed && profile->rule_count) sw_pieces_overlay(arena, profile, collective, nodes, ranks, &base, &full);
-  bool good = !base.failed && keep(arena, profile->rule_count ? &full : &base, out);
-  free(base.items);
-  free(full.items);
-  return good;
+    sw_pieces_add(&list, &nothing);
+  if (!list.failed && profile->rule_count) {
+    struct sw_piece_list base = list;
+    list = (struct sw_piece_list){.arena = arena, .capacity = base.count + 8};
+    sw_pieces_overlay(arena, profile, collective, nodes, ranks, &base, &list);
+  }
+  sw_arena_free(&below);
+  if (list.failed) return false;
+  *out = (struct sw_pieces){list.items, list.count};
+  return true;
 }
 
 const struct sw_piece* sw_pieces_find(const struct sw_pieces* pieces, uint64_t bytes) {

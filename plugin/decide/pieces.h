@@ -27,9 +27,9 @@ enum sw_basis {
 struct sw_runner_up {
   bool any; /* false: no other choice was measured */
   struct sw_choice choice;
-  double ratio;   /* its time as a part of auto's */
-  int64_t spread; /* combined with auto's, of SW_ONE */
   enum sw_verdict verdict;
+  double ratio;                       /* its time as a part of auto's */
+  int64_t spread;                     /* combined with auto's, of SW_ONE */
   const struct sw_settings* settings; /* where the verdict is SW_NEEDS_SETTINGS */
   const char* excluded;               /* where it is SW_EXCLUDED */
 };
@@ -38,12 +38,12 @@ struct sw_piece {
   uint64_t from; /* bytes, both ends inclusive; a list of pieces covers 0 to UINT64_MAX without a hole */
   uint64_t to;
   enum sw_basis basis;
+  uint32_t count; /* of `ranked` */
   const struct sw_point* left;
   const struct sw_point* right;
   const struct sw_rule* rule;
   double auto_ps;                 /* auto's time where the piece was decided; 0: not known */
   const struct sw_ranked* ranked; /* best first; none: auto */
-  uint32_t count;
   struct sw_runner_up runner_up;
 };
 

@@ -4,9 +4,10 @@
 
 #include "decide/pieces.h"
 
-/* A list that grows in plain memory; `failed` once there is none. */
+/* A list that grows in an arena; `failed` once there is no memory. */
 struct sw_piece_list {
-  struct sw_piece* items;
+  struct sw_arena* arena;
+  struct sw_piece* items; /* NULL: `capacity` is what they are going to be, roughly */
   size_t count;
   size_t capacity;
   bool failed;

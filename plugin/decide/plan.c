@@ -71,22 +71,27 @@ static bool compile_curve(struct sw_arena* arena, const struct sw_pieces* pieces
   return true;
 }
 
-static bool compile(struct sw_plan* plan, const struct sw_profile* profile) {
-  for (int c = 0; c < NCCL_NUM_COLLECTIVES; c++) {
-    if (!sw_pieces_compile(&plan->arena, profile, c, plan->nodes, plan->ranks, &plan->pieces[c])) return false;
-    if (!compile_curve(&plan->arena, &plan->pieces[c], &plan->curves[c])) return false;
-  }
-  return true;
+struct sw_plan* sw_plan_compile(const struct sw_profile* profile, uint32_t nodes, uint32_t ranks) {
+  struct sw_shape shape;
+  return sw_shape_compile(profile, nodes, ranks, &shape) ? sw_plan_make(&shape) : NULL;
 }
 
-struct sw_plan* sw_plan_compile(const struct sw_profile* profile, uint32_t nodes, uint32_t ranks) {
+struct sw_plan* sw_plan_make(struct sw_shape* shape) {
   struct sw_plan* plan = calloc(1, sizeof *plan);
-  if (!plan) return NULL;
-  plan->nodes = nodes;
-  plan->ranks = ranks;
-  if (compile(plan, profile)) return plan;
-  sw_plan_free(plan);
-  return NULL;
+  if (!plan) {
+    sw_shape_free(shape);
+    return NULL;
+  }
+  plan->arena = shape->arena;
+  plan->nodes = shape->nodes;
+  plan->ranks = shape->ranks;
+  memcpy(plan->pieces, shape->pieces, sizeof plan->pieces);
+  for (int c = 0; c < NCCL_NUM_COLLECTIVES; c++) {
+    if (compile_curve(&plan->arena, &plan->pieces[c], &plan->curves[c])) continue;
+    sw_plan_free(plan);
+    return NULL;
+  }
+  return plan;
 }
 
 void sw_plan_free(struct sw_plan* plan) {

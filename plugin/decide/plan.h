@@ -8,8 +8,7 @@
 #ifndef SW_PLAN_H
 #define SW_PLAN_H
 
-#include "decide/pieces.h"
-#include "nccl_tuner.h"
+#include "decide/shape.h"
 
 struct sw_decision {
   const struct sw_ranked* ranked; /* best first; after the last one: auto */
@@ -32,6 +31,9 @@ struct sw_plan {
 
 /* Compiles a profile for a shape; NULL when memory runs out. The plan refers to the profile, which must outlive it. */
 struct sw_plan* sw_plan_compile(const struct sw_profile* profile, uint32_t nodes, uint32_t ranks);
+
+/* The same from pieces that were compiled before; takes them over in any case. */
+struct sw_plan* sw_plan_make(struct sw_shape* shape);
 void sw_plan_free(struct sw_plan* plan);
 
 /* The decision for a collective (0 <= collective < NCCL_NUM_COLLECTIVES) and size. */

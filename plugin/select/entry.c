@@ -27,7 +27,7 @@ static char* first_finding(const struct sw_diags* diags) {
 }
 
 static bool finish(struct sw_entry* entry, const struct sw_diags* diags) {
-  if (entry->profile && sw_digest_compute(entry->profile, &entry->digest)) return true;
+  if (entry->profile && sw_digest_compute_and_keep(entry->profile, &entry->digest, &entry->kept)) return true;
   if (!entry->profile) entry->fault = first_finding(diags);
   return entry->fault != NULL;
 }
@@ -40,9 +40,9 @@ bool sw_entry_read(const char* path, struct sw_entry* entry) {
   if (good) {
     sw_diags_start(diags, path);
     entry->profile = sw_profile_read_file(path, &text, diags);
+    free(text); /* its memory, and the tree's, serve the digest next */
     good = finish(entry, diags);
   }
-  free(text);
   free(diags);
   if (!good) sw_entry_free(entry);
   return good;
@@ -63,6 +63,7 @@ bool sw_entry_read_shipped(const struct sw_shipped* shipped, struct sw_entry* en
 }
 
 void sw_entry_free(struct sw_entry* entry) {
+  sw_kept_free(&entry->kept);
   sw_profile_free(entry->profile);
   free(entry->origin);
   free(entry->fault);

@@ -20,8 +20,9 @@ struct sw_entry {
   char* origin;               /* the file's path, or "shipped" */
   struct sw_profile* profile; /* NULL: not valid */
   struct sw_digest digest;
-  bool shipped; /* compiled in, or the same as one that is */
-  char* fault;  /* the first finding where it is not valid: "file:line:column: error: ..." */
+  struct sw_kept kept; /* compiled for the digest, until a plan takes it */
+  bool shipped;        /* compiled in, or the same as one that is */
+  char* fault;         /* the first finding where it is not valid: "file:line:column: error: ..." */
 };
 
 struct sw_library {
