@@ -36,7 +36,7 @@ bool sw_pieces_compile(struct sw_arena* arena, const struct sw_profile* profile,
   const struct sw_table* table = sw_profile_table(profile, collective, nodes, ranks);
   struct sw_arena below = SW_ARENA_EMPTY; /* for what rules are laid over */
   struct sw_piece_list list = {.arena = profile->rule_count ? &below : arena,
-                               .capacity = table ? 2 * table->count + 8 : 1};
+                               .capacity = table ? 3 * table->count + 8 : 1};
   struct sw_piece nothing = {.to = UINT64_MAX, .basis = SW_BASIS_NO_TABLE};
   if (table)
     sw_pieces_of_table(arena, &profile->policy, table, &list);

@@ -25,7 +25,6 @@ enum sw_basis {
 
 /* The choice that came nearest to winning where auto won, for the reason that is shown. */
 struct sw_runner_up {
-  bool any; /* false: no other choice was measured */
   struct sw_choice choice;
   enum sw_verdict verdict;
   double ratio;                       /* its time as a part of auto's */
@@ -42,9 +41,9 @@ struct sw_piece {
   const struct sw_point* left;
   const struct sw_point* right;
   const struct sw_rule* rule;
-  double auto_ps;                 /* auto's time where the piece was decided; 0: not known */
-  const struct sw_ranked* ranked; /* best first; none: auto */
-  struct sw_runner_up runner_up;
+  double auto_ps;                       /* auto's time where the piece was decided; 0: not known */
+  const struct sw_ranked* ranked;       /* best first; none: auto */
+  const struct sw_runner_up* runner_up; /* NULL: auto does not win, or no other choice was measured */
 };
 
 struct sw_pieces {

@@ -60,8 +60,14 @@ static void set_times(struct sw_segment* segment, const struct sw_piece* piece, 
   segment->time_ps = time_ps > 0 ? time_ps : segment->auto_ps * (piece->count ? piece->ranked[0].ratio : 1);
 }
 
+static size_t count_segments(const struct sw_pieces* pieces) {
+  size_t count = 1;
+  for (size_t i = 1; i < pieces->count; i++) count += !same_segment(&pieces->items[i - 1], &pieces->items[i]);
+  return count;
+}
+
 struct sw_segment* sw_segments_make(const struct sw_pieces* pieces, size_t* count) {
-  struct sw_segment* segments = calloc(pieces->count, sizeof *segments);
+  struct sw_segment* segments = calloc(count_segments(pieces), sizeof *segments);
   if (!segments) return NULL;
   size_t made = 0;
   for (size_t i = 0; i < pieces->count; i++) {
@@ -141,10 +147,10 @@ static void add_auto_reason(struct sw_text* text, const struct sw_policy* policy
   sw_text_add(text, ", ");
   if (!(piece->auto_ps > 0))
     sw_text_add(text, "auto was not measured");
-  else if (!piece->runner_up.any)
+  else if (!piece->runner_up)
     sw_text_add(text, "no choice but auto was measured");
   else
-    add_verdict(text, policy, &piece->runner_up);
+    add_verdict(text, policy, piece->runner_up);
 }
 
 /* "measured at 512 KiB and 1 MiB", "measured at 13 sizes, 1 KiB to 4 MiB". */

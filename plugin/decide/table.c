@@ -40,16 +40,20 @@ static const struct sw_ranked* keep_ranked(struct sw_maker* m, double auto_ps, s
 }
 
 /* None competes, so the contenders are in ascending time. */
-static struct sw_runner_up find_runner_up(const struct sw_maker* m, double auto_ps, int64_t auto_spread, size_t count) {
-  if (!count) return (struct sw_runner_up){0};
+static const struct sw_runner_up* keep_runner_up(struct sw_maker* m, double auto_ps, int64_t auto_spread,
+                                                 size_t count) {
+  if (!count) return NULL;
   const struct sw_contender* c = &m->contenders[0];
-  return (struct sw_runner_up){.any = true,
-                               .choice = c->choice,
-                               .ratio = c->time_ps / auto_ps,
-                               .spread = sw_combined_spread(auto_spread, c->spread),
-                               .verdict = c->verdict,
-                               .settings = c->verdict == SW_NEEDS_SETTINGS ? c->settings : NULL,
-                               .excluded = c->verdict == SW_EXCLUDED ? c->excluded : NULL};
+  struct sw_runner_up* second = sw_arena_allocate(m->arena, 1, sizeof *second);
+  m->list->failed = m->list->failed || !second;
+  if (second)
+    *second = (struct sw_runner_up){.choice = c->choice,
+                                    .verdict = c->verdict,
+                                    .ratio = c->time_ps / auto_ps,
+                                    .spread = sw_combined_spread(auto_spread, c->spread),
+                                    .settings = c->verdict == SW_NEEDS_SETTINGS ? c->settings : NULL,
+                                    .excluded = c->verdict == SW_EXCLUDED ? c->excluded : NULL};
+  return second;
 }
 
 void sw_maker_decide(struct sw_maker* m, double auto_ps, int64_t auto_spread, size_t count, struct sw_piece* piece) {
@@ -57,7 +61,7 @@ void sw_maker_decide(struct sw_maker* m, double auto_ps, int64_t auto_spread, si
   piece->auto_ps = auto_ps;
   piece->ranked = keep_ranked(m, auto_ps, ranked);
   piece->count = piece->ranked ? (uint32_t)ranked : 0;
-  if (!ranked) piece->runner_up = find_runner_up(m, auto_ps, auto_spread, count);
+  if (!ranked) piece->runner_up = keep_runner_up(m, auto_ps, auto_spread, count);
 }
 
 /* --- at a measured size ------------------------------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
 enum {
   LINK = 3, /* beside the forms of nodes */
   LINK_BYTES = 1 + sizeof(void*),
-  HEAD_BYTES = 1 + 4 * 10,     /* at most: the form and four numbers */
+  HEAD_BYTES = 1 + 4 * 5,      /* at most: the form and four numbers */
   BLOCK_BYTES = 16 * 1024 - 64 /* four of them fill a chunk of the arena */
 };
 
@@ -17,7 +17,7 @@ struct ends {
 /* --- packing */
 
 /* Seven bits a byte, the lowest first; the top bit says that more follow. */
-static void put_number(struct sw_packer* packer, uint64_t number) {
+static void put_number(struct sw_packer* packer, uint32_t number) {
   for (; number >= 0x80; number >>= 7) *packer->at++ = (unsigned char)(number | 0x80);
   *packer->at++ = (unsigned char)number;
 }
@@ -54,7 +54,7 @@ static void put_head(struct sw_packer* packer, enum sw_node_form form, struct sw
 bool sw_pack_word(struct sw_packer* packer, struct sw_place place, const char* bytes, size_t length) {
   if (!make_room(packer, HEAD_BYTES + length + 1)) return false;
   put_head(packer, SW_NODE_WORD, place);
-  put_number(packer, length);
+  put_number(packer, (uint32_t)length);
   put_bytes(packer, bytes, length);
   put_bytes(packer, "", 1);
   return true;
@@ -75,36 +75,27 @@ void sw_pack_close(const struct sw_packer* packer, unsigned char* head, uint32_t
 
 /* --- unpacking */
 
-static uint64_t take_number(const unsigned char** at) {
-  uint64_t number = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    unsigned char byte = *(*at)++;
-    number |= (uint64_t)(byte & 0x7f) << shift;
-    if (byte < 0x80) return number;
-  }
-}
-
-static const unsigned char* follow_link(const unsigned char* at) {
-  if (*at == LINK) memcpy(&at, at + 1, sizeof at);
+static const unsigned char* take_number(const unsigned char* at, uint32_t* out) {
+  uint32_t number = *at & 0x7f;
+  for (unsigned shift = 7; *at++ & 0x80; shift += 7) number |= (uint32_t)(*at & 0x7f) << shift;
+  *out = number;
   return at;
 }
 
-struct sw_node sw_unpack(const unsigned char** at) {
-  *at = follow_link(*at);
-  struct sw_node node = {.form = (enum sw_node_form) * (*at)++};
-  node.place.line = (uint32_t)take_number(at);
-  node.place.column = (uint32_t)take_number(at);
-  node.place.width = (uint32_t)take_number(at);
-  if (node.form == SW_NODE_WORD) {
-    node.length = take_number(at);
-    node.word = (const char*)*at;
-    *at += node.length + 1;
-  } else {
-    struct ends ends;
-    memcpy(&ends, *at, sizeof ends);
-    node.inside = *at + sizeof ends;
-    node.values = ends.values;
-    *at = ends.end;
+const unsigned char* sw_unpack(const unsigned char* at, struct sw_node* node) {
+  if (*at == LINK) memcpy(&at, at + 1, sizeof at);
+  *node = (struct sw_node){.form = (enum sw_node_form) * at++};
+  at = take_number(at, &node->place.line);
+  at = take_number(at, &node->place.column);
+  at = take_number(at, &node->place.width);
+  if (node->form == SW_NODE_WORD) {
+    at = take_number(at, &node->length);
+    node->word = (const char*)at;
+    return at + node->length + 1;
   }
-  return node;
+  struct ends ends;
+  memcpy(&ends, at, sizeof ends);
+  node->inside = at + sizeof ends;
+  node->values = ends.values;
+  return ends.end;
 }

@@ -29,7 +29,7 @@ unsigned char* sw_pack_open(struct sw_packer* packer, enum sw_node_form form, st
 /* Completes the head that sw_pack_open returned. */
 void sw_pack_close(const struct sw_packer* packer, unsigned char* head, uint32_t values);
 
-/* The node at a place in memory; moves the place behind the node and all that is in it. */
-struct sw_node sw_unpack(const unsigned char** at);
+/* The node at a place in memory. Returns the place behind the node and all that is in it. */
+const unsigned char* sw_unpack(const unsigned char* at, struct sw_node* node);
 
 #endif

@@ -42,7 +42,7 @@ void sw_text_add(struct sw_text* text, const char* string) {
 
 void sw_text_vprintf(struct sw_text* text, const char* format, va_list arguments) {
   enum { MOSTLY_ENOUGH = 100 };
-  if (!reserve(text, MOSTLY_ENOUGH)) return;
+  if (!reserve(text, MOSTLY_ENOUGH)) return; /* so that most texts are formatted once */
   va_list again;
   va_copy(again, arguments);
   size_t room = text->capacity - text->length;

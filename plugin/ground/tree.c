@@ -195,8 +195,7 @@ bool sw_tree_read(struct sw_arena* arena, const char* text, size_t length, struc
   yaml_parser_delete(&b.parser);
   if (good && !b.nodes) sw_report(diags, SW_EMPTY, (struct sw_place){0}, "the file is empty");
   if (!good || !b.nodes) return false;
-  const unsigned char* at = b.packer.first;
-  *root = sw_unpack(&at);
+  sw_unpack(b.packer.first, root);
   return true;
 }
 
@@ -207,8 +206,8 @@ struct sw_walk sw_walk_into(const struct sw_node* node) {
 bool sw_walk_next(struct sw_walk* walk) {
   if (!walk->left) return false;
   walk->left--;
-  if (walk->in_map) walk->key = sw_unpack(&walk->at);
-  walk->value = sw_unpack(&walk->at);
-  walk->value.key = walk->in_map ? &walk->key : NULL;
+  if (walk->in_map) walk->at = sw_unpack(walk->at, &walk->key);
+  walk->at = sw_unpack(walk->at, &walk->value);
+  if (walk->in_map) walk->value.key = &walk->key;
   return true;
 }

@@ -18,14 +18,15 @@ enum sw_node_form { SW_NODE_WORD, SW_NODE_LIST, SW_NODE_MAP };
 struct sw_node {
   enum sw_node_form form;
   struct sw_place place;
-  const char* word; /* of a word: NUL-terminated, `length` bytes */
-  size_t length;
-  size_t values;               /* of a list or map: how many */
+  uint32_t length;             /* of a word, in bytes */
+  uint32_t values;             /* of a list or map: how many */
+  const char* word;            /* NUL-terminated; NULL for a list or map */
   const unsigned char* inside; /* the first of them */
   const struct sw_node* key;   /* of a map's value */
 };
 
-/* The tree of a text, in `arena`: its outermost node. False when there is an error, which is then in `diags`. */
+/* The tree of a text (1 GiB at most), in `arena`: its outermost node. False when there is an error, which is then in
+ * `diags`. */
 bool sw_tree_read(struct sw_arena* arena, const char* text, size_t length, struct sw_diags* diags,
                   struct sw_node* root);
 

@@ -14,8 +14,9 @@ void sw_read_settings(struct sw_reader* reader, const struct sw_node* node, void
 struct sw_choice_draft {
   struct sw_choice choice;
   bool named_auto;
+  bool named_other; /* algo, proto or channels; "auto" as their value counts, too */
 };
-#define SW_CHOICE_DRAFT ((struct sw_choice_draft){SW_AUTO, false})
+#define SW_CHOICE_DRAFT ((struct sw_choice_draft){SW_AUTO, false, false})
 
 /* The fields of a choice; the draft has to be the first member of the struct that the mapping fills. */
 #define SW_CHOICE_FIELDS                                                                             \

@@ -22,39 +22,30 @@ static bool says_auto(const struct sw_node* node) {
 void sw_read_algo(struct sw_reader* reader, const struct sw_node* node, void* out) {
   struct sw_choice_draft* draft = out;
   int value;
+  draft->named_other = true;
   if (!says_auto(node) && sw_value_from(reader, node, &sw_algorithms, &value)) draft->choice.algo = (int8_t)value;
 }
 
 void sw_read_proto(struct sw_reader* reader, const struct sw_node* node, void* out) {
   struct sw_choice_draft* draft = out;
   int value;
+  draft->named_other = true;
   if (!says_auto(node) && sw_value_from(reader, node, &sw_protocols, &value)) draft->choice.proto = (int8_t)value;
 }
 
 void sw_read_channels(struct sw_reader* reader, const struct sw_node* node, void* out) {
   struct sw_choice_draft* draft = out;
   uint64_t value;
+  draft->named_other = true;
   if (sw_value_whole(reader, node, "channels", 1, NCCL_MAX_CHANNELS, &value)) draft->choice.channels = (uint8_t)value;
-}
-
-/* How many keys of a choice a mapping holds; "auto" as a value counts, too. */
-static unsigned choice_keys(const struct sw_node* node) {
-  unsigned keys = 0;
-  struct sw_walk walk = sw_walk_into(node);
-  while (sw_walk_next(&walk))
-    if (walk.key.word && (strcmp(walk.key.word, "algo") == 0 || strcmp(walk.key.word, "proto") == 0 ||
-                          strcmp(walk.key.word, "channels") == 0))
-      keys++;
-  return keys;
 }
 
 void sw_check_draft(struct sw_reader* reader, const struct sw_node* node, const struct sw_choice_draft* draft) {
   if (node->form != SW_NODE_MAP) return;
-  unsigned keys = choice_keys(node);
-  if (draft->named_auto && keys)
+  if (draft->named_auto && draft->named_other)
     sw_report(reader->diags, SW_NO_CHOICE, node->place,
               "'choice: auto' leaves everything to NCCL; algo, proto and channels cannot stand beside it");
-  if (!draft->named_auto && !keys)
+  if (!draft->named_auto && !draft->named_other)
     sw_report(reader->diags, SW_NO_CHOICE, node->place,
               "no choice is named: write 'choice: auto', or algo, proto or channels");
 }

@@ -1,0 +1,26 @@
+/* The profile of a study that goes on, kept in its file: what ends the run later leaves a valid one there. */
+#ifndef SW_KEEP_H
+#define SW_KEEP_H
+
+#include "calibrate/arguments.h"
+#include "calibrate/profile_out.h"
+
+struct keeper {
+  const struct calibrate_arguments* arguments;
+  struct profile_head head;
+  struct sw_text source;
+  struct sw_facts facts;
+  struct sw_text text; /* the profile as of now */
+};
+
+/* Gathers what the profile says of the machine and the run. keeper_free frees what is in it. */
+void keeper_start(struct keeper* keeper, const struct calibrate_arguments* arguments, const struct crew* crew);
+void keeper_free(struct keeper* keeper);
+
+/* Makes the profile anew and, where there is a file for it, puts it there in one step. `keeper` is a struct keeper. */
+void keeper_keep(void* keeper, const struct study* study);
+
+/* Writes a file so that nobody ever sees half of it; false with a line on stderr. */
+bool file_replace(const char* path, const char* text);
+
+#endif

@@ -1,0 +1,104 @@
+#include "calibrate/wanted.h"
+
+#include <string.h>
+
+#include "ground/names.h"
+#include "ground/number.h"
+
+enum { GRID = 4 };
+
+static bool refuse(struct sw_text* fault, const char* option, const char* word, const char* takes) {
+  sw_text_printf(fault, "%s: '%s': it takes %s", option, word, takes);
+  return false;
+}
+
+/* Each word of a comma-separated list in turn; false at its end. */
+static bool next_word(const char** list, const char** word, size_t* length) {
+  while (**list == ',') (*list)++;
+  *word = *list;
+  *length = strcspn(*list, ",");
+  *list += *length;
+  return *length > 0;
+}
+
+static bool read_collectives(const struct calibrate_arguments* arguments, struct study_plan* plan,
+                             struct sw_text* fault) {
+  const char* list = arguments->collectives;
+  const char* word;
+  size_t length;
+  while (next_word(&list, &word, &length)) {
+    int collective = sw_word_value(&sw_collectives, word, length);
+    if (collective < 0 || plan->collective_count == NCCL_NUM_COLLECTIVES)
+      return refuse(fault, "--collective", arguments->collectives,
+                    "allreduce, allgather, reducescatter, broadcast, reduce, separated by commas");
+    plan->collectives[plan->collective_count++] = collective;
+  }
+  return true;
+}
+
+static void add_size(struct study_plan* plan, uint64_t bytes) {
+  size_t at = plan->size_count;
+  if (at == STUDY_MOST_SIZES || bytes == 0) return;
+  for (size_t i = 0; i < plan->size_count; i++)
+    if (plan->sizes[i] == bytes) return;
+  for (; at > 0 && plan->sizes[at - 1] > bytes; at--) plan->sizes[at] = plan->sizes[at - 1];
+  plan->sizes[at] = bytes;
+  plan->size_count++;
+}
+
+/* "1KiB..128MiB": every fourth power of two from the first, and the last. */
+static bool read_size_range(const struct calibrate_arguments* arguments, const char* dots, struct study_plan* plan,
+                            struct sw_text* fault) {
+  uint64_t from;
+  uint64_t to;
+  const char* text = arguments->sizes;
+  bool good = sw_read_size(text, (size_t)(dots - text), &from) == SW_NUMBER_OK &&
+              sw_read_size(dots + 2, strlen(dots + 2), &to) == SW_NUMBER_OK && from > 0 && from <= to;
+  if (!good) return refuse(fault, "--sizes", text, "a range such as 1KiB..128MiB, or a list such as 12KiB,6MiB");
+  for (uint64_t bytes = from; bytes < to && bytes <= UINT64_MAX / GRID; bytes *= GRID) add_size(plan, bytes);
+  add_size(plan, to);
+  plan->refine = true;
+  return true;
+}
+
+static bool read_sizes(const struct calibrate_arguments* arguments, struct study_plan* plan, struct sw_text* fault) {
+  const char* dots = strstr(arguments->sizes, "..");
+  if (dots) return read_size_range(arguments, dots, plan, fault);
+  const char* list = arguments->sizes;
+  const char* word;
+  size_t length;
+  uint64_t bytes;
+  while (next_word(&list, &word, &length)) {
+    if (sw_read_size(word, length, &bytes) != SW_NUMBER_OK || bytes == 0 || plan->size_count == STUDY_MOST_SIZES)
+      return refuse(fault, "--sizes", arguments->sizes, "a range such as 1KiB..128MiB, or up to 48 sizes: 12KiB,6MiB");
+    add_size(plan, bytes);
+  }
+  return true;
+}
+
+static bool read_groups(const struct calibrate_arguments* arguments, uint32_t all, struct study_plan* plan,
+                        struct sw_text* fault) {
+  plan->groups[plan->group_count++] = all;
+  const char* list = arguments->ranks;
+  const char* word;
+  size_t length;
+  uint64_t ranks;
+  while (next_word(&list, &word, &length)) {
+    bool good = sw_read_whole(word, length, all, &ranks) == SW_NUMBER_OK && ranks >= 2;
+    if (!good || plan->group_count == STUDY_MOST_GROUPS) {
+      sw_text_printf(fault, "--ranks: '%s': it takes sizes of communicators from 2 to %u, such as 2,4",
+                     arguments->ranks, all);
+      return false;
+    }
+    if (ranks != all) plan->groups[plan->group_count++] = (uint32_t)ranks;
+  }
+  return true;
+}
+
+bool wanted_read(const struct calibrate_arguments* arguments, uint32_t ranks, struct study_plan* plan,
+                 struct sw_text* fault) {
+  plan->budget_us = arguments->budget * 1e6;
+  plan->min_gain = (int64_t)(arguments->min_gain * (double)SW_ONE + 0.5);
+  return read_collectives(arguments, plan, fault) && read_sizes(arguments, plan, fault) &&
+         read_groups(arguments, ranks, plan, fault);
+}
