@@ -5,7 +5,8 @@
  *
  *     open -> connect -> probe -> prepare -> round, round, ... -> check -> ... -> disconnect -> close
  *
- * A choice is forced call by call through our own tuner plugin, which both kinds load as NCCL loads it.
+ * A choice is forced call by call through our own tuner plugin, which both kinds load as NCCL loads it. Opened without
+ * the plugin a fabric can only time auto: it cannot probe, nor force a choice, and says so.
  * All functions return true on success; otherwise fabric_fault() says in one line what failed. After a failure the
  * process is of no use any more: it is ended and started anew.
  */
@@ -76,13 +77,13 @@ struct fabric; /* one rank; not for several threads at once */
 struct fabric_paths {
   const char* nccl;
   const char* cudart;
-  const char* plugin; /* never NULL */
+  const char* plugin; /* NULL: no tuner at all, NCCL_TUNER_PLUGIN=none */
 };
 
 /* Real NCCL on a local device. NULL with one line in `fault` (of 256 bytes). */
 struct fabric* fabric_open_nccl(const struct fabric_paths* paths, int device, char* fault);
 
-/* The simulator; `settings` is calibrate's --simulate line: see fabric/simulator.h. */
+/* The simulator: see fabric/simulator.h. `plugin` NULL: no tuner, so that the stand-in's own choice runs. */
 struct fabric_simulation;
 struct fabric* fabric_open_simulator(const struct fabric_simulation* simulation, const char* plugin, char* fault);
 
@@ -127,6 +128,9 @@ struct fabric_kind {
   bool (*rounds)(struct fabric*, size_t, float*);
   bool (*check)(struct fabric*, const struct fabric_call*, struct sw_choice, bool*);
 };
+
+/* What a fabric without the plugin answers where it would need one. */
+#define FABRIC_NO_PLUGIN "opened without the plugin: nothing can be probed or forced, only auto timed"
 
 /* First member of each kind's own struct. */
 struct fabric {

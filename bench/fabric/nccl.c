@@ -67,21 +67,27 @@ static int issue(struct nccl_fabric* f, const struct fabric_call* call, unsigned
   }
 }
 
+static bool refuse_without_plugin(struct nccl_fabric* f) {
+  snprintf(f->fabric.fault, sizeof f->fabric.fault, FABRIC_NO_PLUGIN);
+  return false;
+}
+
 /* The profile answers while nothing steers the tuner. */
-static void force(struct nccl_fabric* f, struct sw_choice choice) {
+static bool force(struct nccl_fabric* f, struct sw_choice choice) {
+  if (!f->control) return sw_choice_is_auto(choice) || refuse_without_plugin(f);
   if (sw_choice_same(choice, FABRIC_BY_PROFILE))
     f->control->release(f->tuner);
   else
     f->control->force(f->control->newest(), choice);
+  return true;
 }
 
 bool nccl_fabric_issue(struct nccl_fabric* f, const struct fabric_call* call, struct sw_choice choice, unsigned turn) {
-  force(f, choice);
-  return nccl_fabric_nccl(f, issue(f, call, turn), "the collective");
+  return force(f, choice) && nccl_fabric_nccl(f, issue(f, call, turn), "the collective");
 }
 
 bool nccl_fabric_barrier(struct nccl_fabric* f) {
-  force(f, SW_AUTO);
+  if (!force(f, SW_AUTO)) return false;
   int result = f->libraries.nccl.AllReduce(f->barrier, f->barrier, 1, NCCL_TYPE_FLOAT, NCCL_OP_SUM, f->comm, f->stream);
   return nccl_fabric_nccl(f, result, "the barrier");
 }
@@ -136,6 +142,7 @@ static bool new_id(struct fabric* fabric, unsigned char id[FABRIC_ID_BYTES]) {
 }
 
 static bool steer(struct nccl_fabric* f) {
+  if (!f->control) return true;
   f->tuner = f->control->newest();
   if (f->tuner) return true;
   snprintf(f->fabric.fault, sizeof f->fabric.fault,
@@ -215,6 +222,7 @@ static bool probe(struct fabric* fabric, const struct fabric_call* call, struct 
   cuda_graph graph;
   memset(out, 0, sizeof *out);
   nccl_fabric_unprepare(f);
+  if (!f->control) return refuse_without_plugin(f);
   if (!nccl_fabric_buffers(f, call->bytes)) return false;
   f->control->last(f->tuner, &before);
   if (!capture_one(f, call, choice, &graph)) return false;
@@ -275,6 +283,7 @@ static const struct fabric_kind kind = {close_fabric,        describe,          
 
 /* The same file under the same path is the same library for NCCL and for us. */
 static bool open_control(struct nccl_fabric* f, const char* plugin) {
+  if (!plugin) return true;
   void* library = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
   f->control = library ? dlsym(library, "sizewise_control") : NULL;
   if (f->control && f->control->version == SW_CONTROL_VERSION) return true;
@@ -308,7 +317,7 @@ struct fabric* fabric_open_nccl(const struct fabric_paths* paths, int device, ch
   f->fabric.kind = &kind;
   f->device = device;
   f->opened_us = now_us();
-  setenv("NCCL_TUNER_PLUGIN", paths->plugin, 1);
+  setenv("NCCL_TUNER_PLUGIN", paths->plugin ? paths->plugin : "none", 1);
   bool good = libraries_open(paths, &f->libraries, f->fabric.fault) && open_control(f, paths->plugin) && open_device(f);
   if (good) return &f->fabric;
   snprintf(fault, 256, "%s", f->fabric.fault);

@@ -11,7 +11,7 @@ enum { NCCL_FABRIC_SLOTS = 3 };
 struct nccl_fabric {
   struct fabric fabric; /* first */
   struct libraries libraries;
-  const struct sw_control* control;
+  const struct sw_control* control; /* NULL: opened without the plugin */
   int device;
   nccl_comm comm;
   void* tuner; /* the communicator's, steered */

@@ -45,7 +45,7 @@ static bool find_control(struct sim_plugin* plugin, const char* path, char* faul
 
 bool sim_plugin_open(struct sim_plugin* plugin, int nccl_version, const char* path, char* fault) {
   *plugin = (struct sim_plugin){0};
-  return load(plugin, nccl_version, path, fault) && find_control(plugin, path, fault);
+  return !path || (load(plugin, nccl_version, path, fault) && find_control(plugin, path, fault));
 }
 
 void sim_plugin_close(struct sim_plugin* plugin) {
@@ -58,8 +58,9 @@ void sim_plugin_close(struct sim_plugin* plugin) {
 bool sim_plugin_connect(struct sim_plugin* plugin, const struct standin_shape* shape, char* fault) {
   nccl_result result = standin_communicator_create(shape, plugin->tuner, &plugin->communicator);
   if (result != NCCL_SUCCESS) return fail(fault, "ncclCommInitRank: %s", sim_result_words(result));
-  plugin->steered = plugin->control->newest();
   plugin->released = false;
+  if (!plugin->control) return true;
+  plugin->steered = plugin->control->newest();
   return plugin->steered || fail(fault, "the plugin has no tuner for the communicator");
 }
 
@@ -74,6 +75,7 @@ bool sim_plugin_disconnect(struct sim_plugin* plugin, char* fault) {
    fabric of this process has joined since. */
 static bool force(struct sim_plugin* plugin, struct sw_choice choice, char* fault) {
   bool by_profile = sw_choice_same(choice, FABRIC_BY_PROFILE);
+  if (!plugin->control) return sw_choice_is_auto(choice) || fail(fault, "%s", FABRIC_NO_PLUGIN);
   if (by_profile)
     plugin->control->release(plugin->steered);
   else if (plugin->released && plugin->control->newest() != plugin->steered)
@@ -96,12 +98,12 @@ bool sim_plugin_ask(struct sim_plugin* plugin, const struct standin_operation* o
   struct sw_control_answer after = {0};
   const char* function = sim_function_name(operation->collective);
   if (!force(plugin, choice, fault)) return false;
-  plugin->control->last(plugin->steered, &before);
+  if (plugin->control) plugin->control->last(plugin->steered, &before);
   nccl_result result = standin_ask(plugin->communicator, operation, answer);
   if (result != NCCL_SUCCESS) return fail(fault, "%s: %s", function, sim_result_words(result));
   if (answer->picked_unusable || answer->wrote_outside)
     return fail(fault, "%s: the plugin made NCCL pick what it cannot run", function);
-  plugin->control->last(plugin->steered, &after);
+  if (plugin->control) plugin->control->last(plugin->steered, &after);
   *obeyed = sw_choice_same(choice, FABRIC_BY_PROFILE) ? answer->asked : was_obeyed(&before, &after, operation);
   return true;
 }

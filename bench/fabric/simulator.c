@@ -179,6 +179,7 @@ static bool probe(struct fabric* fabric, const struct fabric_call* call, struct 
   struct standin_choice answer;
   bool obeyed;
   s->count = 0;
+  if (!s->plugin.control) return fail(s, "%s", FABRIC_NO_PLUGIN);
   if (!call_is_good(s, call) || !strike(s, call, choice)) return false;
   if (!ask(s, call, choice, &answer, &obeyed)) return false;
   s->clock_us += probe_us;

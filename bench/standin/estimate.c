@@ -1,5 +1,7 @@
 #include "standin/estimate.h"
 
+#include <math.h>
+
 /* The model's constants. Index 0: one node; 1: several. */
 static const double base_us[NCCL_NUM_PROTOCOLS] = {5, 8, 10};
 static const double hop_us[2][NCCL_NUM_PROTOCOLS] = {{1, 1.5, 4}, {5, 6, 12}};
@@ -28,7 +30,7 @@ static double hops(const struct standin_shape* shape, nccl_collective collective
     case NCCL_ALGO_RING:
       return (collective == NCCL_ALLREDUCE ? 2.0 : 1.0) * (double)(shape->ranks - 1);
     case NCCL_ALGO_COLLNET_CHAIN:
-      return 2.0 * (double)(shape->ranks / shape->nodes);
+      return 2.0 * floor((double)shape->ranks / (double)shape->nodes);
     case NCCL_ALGO_NVLS_TREE:
       return 2.0 + 2.0 * log2_up(shape->nodes);
     case NCCL_ALGO_PAT:

@@ -19,14 +19,13 @@ struct sw_node {
   enum sw_node_form form;
   struct sw_place place;
   uint32_t length;             /* of a word, in bytes */
-  uint32_t values;             /* of a list or map: how many */
+  uint32_t values;             /* of a list or map: how many it has */
   const char* word;            /* NUL-terminated; NULL for a list or map */
-  const unsigned char* inside; /* the first of them */
-  const struct sw_node* key;   /* of a map's value */
+  const unsigned char* inside; /* where a list's or map's first node is packed */
+  const struct sw_node* key;   /* of a map's value; else NULL */
 };
 
-/* The tree of a text (1 GiB at most), in `arena`: its outermost node. False when there is an error, which is then in
- * `diags`. */
+/* A text (of 1 GiB at most) as a tree in `arena`, and its outermost node. False after an error, which is in `diags`. */
 bool sw_tree_read(struct sw_arena* arena, const char* text, size_t length, struct sw_diags* diags,
                   struct sw_node* root);
 

@@ -278,11 +278,11 @@ static void on_alarm(int number) {
   interrupted = 1;
 }
 
-static void interrupt_in(int ms) {
+static pid_t interrupt_in(int ms) {
   interrupted = 0;
   signal(SIGVTALRM, on_alarm);
-  pid_t parent = getpid();
-  if (fork() != 0) return;
+  pid_t parent = getpid(), pid = fork();
+  if (pid != 0) return pid;
   usleep((useconds_t)ms * 1000);
   _exit(kill(parent, SIGVTALRM));
 }
@@ -296,10 +296,11 @@ static void interruption(void** state) {
   struct team* team = team_open(&job, &settings, fault);
   assert_non_null(team);
   start_team(team);
-  interrupt_in(100);
+  pid_t pid = interrupt_in(100);
   int64_t start = wire_clock();
   struct team_failure failure = ask(team, ASK_HANG, -1, IN_TIME);
   assert_in_range(wire_clock() - start, 0, IN_TIME / 2);
+  assert_int_equal(status_of(pid), 0);
   assert_int_equal(failure.kind, TEAM_INTERRUPTED);
   assert_string_equal(failure.text, "interrupted");
   assert_false(team_start(team, &failure));
@@ -311,10 +312,10 @@ static void interruption(void** state) {
   team_close(team); /* takes its time all the same */
   assert_all_gone(4);
   job = launched_job(2);
-  interrupt_in(300);
+  pid = interrupt_in(300);
   assert_null(team_open(&job, &settings, fault));
   assert_string_equal(fault, "interrupted");
-  while (wait(NULL) > 0) continue;
+  assert_int_equal(status_of(pid), 0);
 }
 
 int main(void) {
