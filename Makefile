@@ -36,10 +36,11 @@ plugin   = $(BUILD)/libnccl-tuner-sizewise.so
 command  = $(BUILD)/sizewise
 units    = $(patsubst test/unit/%.c,$(BUILD)/test/%,$(unit_sources))
 all_sources = $(core_sources) $(plugin_sources) $(standin_sources) $(bench_sources) $(command_sources) $(unit_sources) \
-              test/bench_decide.c test/reopen.c test/oracle/decide_at.c test/fuzz/profile.c test/gpu/fabric.c
+              test/bench_decide.c test/reopen.c test/oracle/decide_at.c test/fuzz/profile.c test/gpu/fabric.c test/launch_ranks.c test/calibrate_truth.c
 
 .PHONY: all demo check asan tsan check-gpu bench-decide fuzz lint format deps install uninstall clean help
 .DELETE_ON_ERROR:
+.SECONDARY:
 
 all: $(plugin) $(command) ## build the plugin and the command line (default)
 
@@ -100,6 +101,9 @@ $(BUILD)/test/bench_decide $(BUILD)/test/reopen: $(BUILD)/test/%: $(BUILD)/o/tes
 $(BUILD)/test/decide_at: $(BUILD)/o/test/oracle/decide_at.o $(core)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a
+$(BUILD)/test/launch_ranks $(BUILD)/test/calibrate_truth: $(BUILD)/test/%: $(BUILD)/o/test/%.o $(bench) $(standin) $(core)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a -lm
 $(BUILD)/test/gpu_fabric: $(BUILD)/o/test/gpu/fabric.o $(bench) $(standin) $(core)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a -lm
@@ -142,7 +146,8 @@ $(BUILD)/test/libnccl-tuner.so: test/host/fake_tuner.c test/host/fake_tuner.h $(
 $(BUILD)/test/libnccl-tuner-fake.so: test/host/fake_tuner.c test/host/fake_tuner.h $(BUILD)/flags | $(wait)
 	$(call say,LD,$@)$(call fake,$(fake_all))
 
-helpers  = $(fakes) $(addprefix $(BUILD)/test/,bench_decide reopen decide_at fuzz_profile gpu_fabric)
+helpers  = $(fakes) $(addprefix $(BUILD)/test/,bench_decide reopen decide_at fuzz_profile gpu_fabric \
+             launch_ranks calibrate_truth)
 picked   = $(if $(TESTS),$(filter $(units),$(TESTS)),$(units))
 test_environment = SW_TEST_SOURCE='$(CURDIR)' SW_TEST_BUILD='$(abspath $(BUILD))/test' SW_BUILD='$(abspath $(BUILD))' \
   SW_TEST_CC='$(CC)' SW_SANITIZE='$(SANITIZE)'

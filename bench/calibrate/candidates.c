@@ -6,6 +6,17 @@
 /* NCCL refuses what it prices this much above its cheapest: the plugin leaves such an entry alone, too. */
 #define REFUSED_TIMES 256.0f
 
+enum why why_excluded(const char* words) {
+  static const struct {
+    const char* beginning;
+    enum why why;
+  } known[] = {{"gains in CUDA graphs alone", WHY_NO_USE}, {"did not hold", WHY_NO_USE}, {"wrong data", WHY_DATA}};
+  if (!words[0]) return WHY_NOT;
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    if (strncmp(words, known[i].beginning, strlen(known[i].beginning)) == 0) return known[i].why;
+  return WHY_FAILED;
+}
+
 void ban(struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice, const char* why) {
   if (list->count == sizeof list->items / sizeof list->items[0]) return;
   struct banned* item = &list->items[list->count++];
@@ -53,6 +64,7 @@ struct search {
   struct crew* crew;
   const struct fabric_call* call;
   const struct ban_list* bans;
+  const struct candidates_watch* watch;
   struct candidates* out;
   struct sw_choice* culprit;
 };
@@ -66,6 +78,7 @@ static bool try_choice(struct search* s, struct sw_choice choice, struct fabric_
     return true;
   }
   *s->culprit = choice;
+  s->watch->before(s->watch->context, choice);
   if (!crew_probe(s->crew, s->call, choice, probe)) return false;
   bool obeyed = probe->obeyed && probe->algo == choice.algo && probe->proto == choice.proto;
   if (obeyed) add(s->out, choice, probe);
@@ -83,15 +96,15 @@ static bool try_pair(struct search* s, int algo, int proto) {
   return true;
 }
 
-static bool is_offered(const struct fabric_probe* own, int algo, int proto) {
+bool candidates_offered(const struct fabric_probe* own, int algo, int proto) {
   float cheapest = own->table[own->algo][own->proto];
   float entry = own->table[algo][proto];
   return entry >= 0 && entry <= cheapest * REFUSED_TIMES;
 }
 
 bool candidates_find(struct crew* crew, const struct fabric_call* call, const struct ban_list* bans,
-                     struct candidates* out, struct sw_choice* culprit) {
-  struct search s = {crew, call, bans, out, culprit};
+                     const struct candidates_watch* watch, struct candidates* out, struct sw_choice* culprit) {
+  struct search s = {crew, call, bans, watch, out, culprit};
   struct fabric_probe own;
   memset(out, 0, sizeof *out);
   *culprit = SW_AUTO;
@@ -99,6 +112,6 @@ bool candidates_find(struct crew* crew, const struct fabric_call* call, const st
   out->items[out->count++] = (struct candidate){.choice = SW_AUTO, .probe = own};
   for (int algo = 0; own.algo >= 0 && algo < NCCL_NUM_ALGORITHMS; algo++)
     for (int proto = 0; proto < NCCL_NUM_PROTOCOLS; proto++)
-      if (is_offered(&own, algo, proto) && !try_pair(&s, algo, proto)) return false;
+      if (candidates_offered(&own, algo, proto) && !try_pair(&s, algo, proto)) return false;
   return true;
 }

@@ -26,6 +26,15 @@ struct candidates {
   size_t twin_count;
 };
 
+/* What the words of an exclusion amount to. */
+enum why {
+  WHY_NOT,    /* "": it is not excluded */
+  WHY_NO_USE, /* it works, and what it gains does not hold */
+  WHY_DATA,   /* its data are wrong at this size */
+  WHY_FAILED  /* it hung, crashed or failed, or a run ended while it was tried: not to be tried at any size */
+};
+enum why why_excluded(const char* words);
+
 /* A choice that is not to be tried for a collective on this shape: it hung or crashed before. */
 struct banned {
   int collective;
@@ -45,12 +54,21 @@ void ban(struct ban_list* list, int collective, uint32_t ranks, struct sw_choice
 /* Why a choice is banned, or NULL. A ban of a pair holds for all its channel counts. */
 const char* ban_of(const struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice);
 
+/* Told of each choice before it is tried. */
+struct candidates_watch {
+  void (*before)(void* context, struct sw_choice choice);
+  void* context;
+};
+
 /*
  * Finds the candidates of a call: auto, and every algorithm and protocol that NCCL offers for it, with NCCL's own
  * channel count and with 1, 2, 4, ... as far as more of them run. Banned ones are candidates with a reason, and are not
  * probed. False: the crew has failed; `culprit` is the choice that was being probed.
  */
 bool candidates_find(struct crew* crew, const struct fabric_call* call, const struct ban_list* bans,
-                     struct candidates* out, struct sw_choice* culprit);
+                     const struct candidates_watch* watch, struct candidates* out, struct sw_choice* culprit);
+
+/* Whether NCCL offers a pair for a call, by what a probe of auto for it shows. */
+bool candidates_offered(const struct fabric_probe* own, int algo, int proto);
 
 #endif

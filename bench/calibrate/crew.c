@@ -1,35 +1,10 @@
-#include "calibrate/crew.h"
+#include "calibrate/crew_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/protocol.h"
-
-/*
- * How long an answer may take. Opening libraries and connecting many ranks takes a while; a round is given the time
- * that its calls took before, many times over, and never less than a grace for a machine that is busy otherwise.
- */
-enum { START_MS = 120000, CONNECT_MS = 120000, FIRST_STEP_MS = 60000, GRACE_MS = 10000, SLOWER_TIMES = 50 };
-
-struct crew {
-  struct team* team;
-  struct team_failure failure;
-  uint32_t ranks; /* of the job */
-  uint32_t group; /* of each communicator; 0: not connected */
-  uint32_t used;  /* ranks that take part: the largest multiple of group */
-  uint32_t nodes;
-  uint32_t simulated_nodes; /* 0: real ones */
-  uint32_t starts;
-  char* profile;
-  struct fabric_report* reports;
-  double clock_before; /* of the attempts that are over */
-  double clock_start;  /* the fabric's clock when this attempt began */
-  size_t prepared;
-  int64_t slowest_step_ms; /* of probes, preparations and checks; 0: there was none yet */
-  double slowest_us;       /* of a round of what is prepared; 0: not known */
-  uint32_t* all;           /* 0, 1, 2, ... */
-};
 
 static bool allocate(struct crew* crew, uint32_t ranks) {
   crew->ranks = crew->used = ranks;
@@ -62,9 +37,14 @@ void crew_close(struct crew* crew) {
   free(crew);
 }
 
+void crew_listen(struct crew* crew, crew_listener listener, void* context) {
+  crew->listener = listener;
+  crew->listener_context = context;
+}
+
 /* Asks the ranks that take part; all of them get the same request. */
-static bool ask(struct crew* crew, uint32_t type, const void* request, size_t bytes, void* reply, size_t reply_bytes,
-                uint32_t timeout_ms) {
+bool crew_ask(struct crew* crew, uint32_t type, const void* request, size_t bytes, void* reply, size_t reply_bytes,
+              uint32_t timeout_ms) {
   struct team_task task = {.type = type,
                            .ranks = crew->all,
                            .count = crew->used,
@@ -76,21 +56,9 @@ static bool ask(struct crew* crew, uint32_t type, const void* request, size_t by
   return team_call(crew->team, &task, &crew->failure);
 }
 
-/* A step that takes many times longer than any before it hangs. The first ones connect algorithms. */
-static bool ask_step(struct crew* crew, uint32_t type, const void* request, size_t bytes, void* reply,
-                     size_t reply_bytes) {
-  int64_t patience = crew->slowest_step_ms ? GRACE_MS + SLOWER_TIMES * crew->slowest_step_ms : FIRST_STEP_MS;
-  int64_t started = wire_clock();
-  if (!ask(crew, type, request, bytes, reply, reply_bytes, (uint32_t)(patience < 600000 ? patience : 600000)))
-    return false;
-  int64_t took = wire_clock() - started + 1;
-  if (took > crew->slowest_step_ms) crew->slowest_step_ms = took;
-  return true;
-}
-
 static bool ask_all(struct crew* crew, uint32_t type, const void* request, size_t bytes, uint32_t timeout_ms) {
   uint32_t* done = calloc(crew->used, sizeof *done);
-  bool good = done && ask(crew, type, request, bytes, done, sizeof *done, timeout_ms);
+  bool good = done && crew_ask(crew, type, request, bytes, done, sizeof *done, timeout_ms);
   free(done);
   return good;
 }
@@ -107,18 +75,28 @@ static bool keep_profile(struct crew* crew, const char* profile) {
 
 static bool start(struct crew* crew) {
   size_t bytes = crew->profile ? strlen(crew->profile) : 0;
-  if (crew->starts) crew->clock_before = crew_clock(crew);
+  if (crew->starts)
+    crew->clock_before = crew_clock(crew);
+  else
+    crew->started_ms = wire_clock();
   crew->group = 0;
   crew->used = crew->ranks;
   crew->starts++;
-  bool good = team_start(crew->team, &crew->failure) &&
-              ask(crew, ASK_OPEN, crew->profile, bytes, crew->reports, sizeof *crew->reports, START_MS);
+  bool good =
+      team_start(crew->team, &crew->failure) && crew_ask(crew, crew->bare ? ASK_OPEN_BARE : ASK_OPEN, crew->profile,
+                                                         bytes, crew->reports, sizeof *crew->reports, START_MS);
   if (good) crew->clock_start = crew->reports[0].clock_us;
   return good;
 }
 
 bool crew_start(struct crew* crew, const char* profile) {
+  crew->bare = false;
   return keep_profile(crew, profile) && start(crew);
+}
+
+bool crew_start_bare(struct crew* crew) {
+  crew->bare = true;
+  return keep_profile(crew, NULL) && start(crew);
 }
 
 /* A fresh id for each group, from the rank that is the group's first. */
@@ -208,12 +186,20 @@ uint32_t crew_ranks(const struct crew* crew) {
   return crew->ranks;
 }
 
+uint32_t crew_used(const struct crew* crew) {
+  return crew->used;
+}
+
 uint32_t crew_group(const struct crew* crew) {
   return crew->group;
 }
 
 uint32_t crew_nodes(const struct crew* crew) {
   return crew->nodes;
+}
+
+uint32_t crew_spans(const struct crew* crew, uint32_t group) {
+  return count_nodes(crew, 0, group);
 }
 
 uint32_t crew_starts(const struct crew* crew) {
@@ -224,7 +210,9 @@ const struct fabric_report* crew_report(const struct crew* crew, uint32_t rank) 
   return &crew->reports[rank];
 }
 
+/* A simulation's clock is in the workers; a real one goes on while they start, and while they hang. */
 double crew_clock(struct crew* crew) {
+  if (!crew->simulated_nodes) return crew->starts ? (double)(wire_clock() - crew->started_ms) * 1000 : 0;
   struct fabric_report report;
   struct team_failure ignored;
   uint32_t first = 0;
@@ -236,103 +224,4 @@ double crew_clock(struct crew* crew) {
                            .timeout_ms = GRACE_MS};
   if (!team_call(crew->team, &task, &ignored)) return crew->clock_before;
   return crew->clock_before + report.clock_us - crew->clock_start;
-}
-
-/* --- steps ------------------------------------------------------------------------------------------------------- */
-
-static bool same_probe(const struct fabric_probe* a, const struct fabric_probe* b) {
-  return a->algo == b->algo && a->proto == b->proto && a->channels == b->channels && a->obeyed == b->obeyed &&
-         memcmp(a->table, b->table, sizeof a->table) == 0;
-}
-
-static bool agree(struct crew* crew, const struct fabric_probe* probes) {
-  for (uint32_t rank = 0; rank < crew->used; rank++) {
-    if (same_probe(&probes[rank], &probes[rank / crew->group * crew->group])) continue;
-    crew->failure = (struct team_failure){.kind = TEAM_ERROR, .rank = rank, .count = 1};
-    snprintf(crew->failure.text, sizeof crew->failure.text,
-             "rank %u would run another algorithm than rank %u, or NCCL estimates other times there: such ranks hang; "
-             "look for different NCCL settings, versions or hardware",
-             rank, rank / crew->group * crew->group);
-    return false;
-  }
-  return true;
-}
-
-bool crew_probe(struct crew* crew, const struct fabric_call* call, struct sw_choice choice, struct fabric_probe* out) {
-  struct ask_choice request;
-  memset(&request, 0, sizeof request);
-  request.call = *call;
-  request.choice = choice;
-  struct fabric_probe* probes = calloc(crew->used, sizeof *probes);
-  bool good =
-      probes && ask_step(crew, ASK_PROBE, &request, sizeof request, probes, sizeof *probes) && agree(crew, probes);
-  if (good) *out = probes[0];
-  if (good && out->nodes) crew->nodes = out->nodes;
-  free(probes);
-  return good;
-}
-
-bool crew_prepare(struct crew* crew, const struct fabric_call* call, const struct sw_choice* choices, size_t count) {
-  struct ask_choices request;
-  memset(&request, 0, sizeof request);
-  request.call = *call;
-  request.count = (uint32_t)count;
-  memcpy(request.choices, choices, count * sizeof *choices);
-  crew->prepared = count;
-  crew->slowest_us = 0;
-  uint32_t* done = calloc(crew->used, sizeof *done);
-  bool good = done && ask_step(crew, ASK_PREPARE, &request, sizeof request, done, sizeof *done);
-  free(done);
-  return good;
-}
-
-/* A hang is what takes many times longer than the slowest round so far. */
-static uint32_t patience_ms(const struct crew* crew, size_t rounds) {
-  double expected_ms = crew->slowest_us / 1000 * (double)rounds * SLOWER_TIMES;
-  return expected_ms > 100000 ? GRACE_MS + 100000 : GRACE_MS + (uint32_t)expected_ms;
-}
-
-static void take_maximum(float* us, const float* answers, size_t samples, uint32_t ranks) {
-  memcpy(us, answers, samples * sizeof *us);
-  for (uint32_t rank = 1; rank < ranks; rank++)
-    for (size_t i = 0; i < samples; i++)
-      if (answers[rank * samples + i] > us[i]) us[i] = answers[rank * samples + i];
-}
-
-static void remember_slowest(struct crew* crew, const float* us, size_t rounds) {
-  for (size_t round = 0; round < rounds; round++) {
-    double sum = 0;
-    for (size_t i = 0; i < crew->prepared; i++) sum += (double)us[round * crew->prepared + i];
-    if (sum > crew->slowest_us) crew->slowest_us = sum;
-  }
-}
-
-bool crew_rounds(struct crew* crew, size_t rounds, float* us) {
-  uint32_t request = (uint32_t)rounds;
-  size_t samples = rounds * crew->prepared;
-  float* answers = calloc(crew->used * samples, sizeof *answers);
-  bool good = answers && ask(crew, ASK_ROUNDS, &request, sizeof request, answers, samples * sizeof *answers,
-                             patience_ms(crew, rounds));
-  if (good) take_maximum(us, answers, samples, crew->used);
-  if (good) remember_slowest(crew, us, rounds);
-  free(answers);
-  return good;
-}
-
-bool crew_check(struct crew* crew, const struct fabric_call* call, struct sw_choice choice, bool* good,
-                uint32_t* bad_rank) {
-  struct ask_choice request;
-  memset(&request, 0, sizeof request);
-  request.call = *call;
-  request.choice = choice;
-  uint32_t* answers = calloc(crew->used, sizeof *answers);
-  bool done = answers && ask_step(crew, ASK_CHECK, &request, sizeof request, answers, sizeof *answers);
-  *good = true;
-  for (uint32_t rank = 0; done && rank < crew->used; rank++) {
-    if (answers[rank]) continue;
-    *good = false;
-    *bad_rank = rank;
-  }
-  free(answers);
-  return done;
 }

@@ -55,9 +55,14 @@ static bool survive(struct run* run, struct sw_choice choice) {
 
 /* --- candidates, with right data --------------------------------------------------------------------------------- */
 
+static void announce_to(void* context, struct sw_choice choice) {
+  announce(context, choice);
+}
+
 static bool find_candidates(struct run* run) {
+  struct candidates_watch watch = {announce_to, run};
   struct sw_choice culprit;
-  while (!candidates_find(run->crew, run->call, run->bans, &run->candidates, &culprit))
+  while (!candidates_find(run->crew, run->call, run->bans, &watch, &run->candidates, &culprit))
     if (!survive(run, culprit)) return false;
   return true;
 }
@@ -118,7 +123,6 @@ static bool run_batch(struct run* run, const struct sw_choice* choices, size_t c
   if (prepare && !crew_prepare(run->crew, run->call, choices, count)) return false;
   if (!crew_rounds(run->crew, rounds, us)) return false;
   for (size_t i = 0; i < rounds * count; i++) run->measuring_us += (double)us[i];
-  if (run->watch->sampled) run->watch->sampled(run->watch->context, run->call, choices, count, rounds, us);
   return true;
 }
 
@@ -150,6 +154,12 @@ static size_t batch_of(size_t rounds, size_t count) {
   return rounds < most ? rounds : most;
 }
 
+static void tell_looked(const struct run* run, const struct field* field, size_t left) {
+  size_t leader = field->index[race_leader(field->race)];
+  if (run->watch->looked)
+    run->watch->looked(run->watch->context, run->call, field->race, run->candidates.items[leader].choice, left);
+}
+
 static bool race_once(struct run* run, struct field* field, size_t* last_count, int* restarts) {
   size_t in[FABRIC_MOST_CHOICES];
   struct sw_choice choices[FABRIC_MOST_CHOICES];
@@ -163,7 +173,7 @@ static bool race_once(struct run* run, struct field* field, size_t* last_count, 
   if (run_batch(run, choices, count, rounds, count != *last_count, us)) {
     *last_count = count;
     race_take(field->race, rounds, us);
-    if (run->watch->looked) run->watch->looked(run->watch->context, run->call, field->race, count);
+    tell_looked(run, field, count);
     return true;
   }
   *last_count = 0;
@@ -222,10 +232,33 @@ bool measure_call(struct crew* crew, const struct fabric_call* call, const struc
   return good;
 }
 
+/* --- a point of an earlier run ------------------------------------------------------------------------------------ */
+
+static size_t find_choice(const struct measured* point, struct sw_choice choice) {
+  size_t i = 0;
+  while (i < point->count && !sw_choice_same(point->choices[i].candidate.choice, choice)) i++;
+  return i;
+}
+
+bool measure_twins(struct crew* crew, struct ban_list* bans, const struct measure_watch* watch,
+                   struct measured* point) {
+  static struct run run;
+  run = (struct run){.crew = crew, .call = &point->call, .bans = bans, .watch = watch};
+  if (!find_candidates(&run)) return false;
+  announce(&run, SW_AUTO);
+  for (size_t i = 0; i < run.candidates.twin_count; i++) {
+    const struct twin* twin = &run.candidates.twins[i];
+    size_t of = find_choice(point, run.candidates.items[twin->of].choice);
+    bool known = find_choice(point, twin->choice) < point->count;
+    if (of < point->count && !known) point->twins[point->twin_count++] = (struct twin){twin->choice, of};
+  }
+  return true;
+}
+
 /* --- two beside each other --------------------------------------------------------------------------------------- */
 
 static struct race_result result_of(const float* us, size_t rounds, size_t offset) {
-  double values[64];
+  double values[MEASURE_MOST_PAIR_ROUNDS];
   for (size_t i = 0; i < rounds; i++) values[i] = (double)us[2 * i + offset];
   struct middle middle = middle_of(values, rounds, OUTSIDE);
   return (struct race_result){.samples = rounds,
@@ -238,10 +271,14 @@ static struct race_result result_of(const float* us, size_t rounds, size_t offse
 bool measure_pair(struct crew* crew, const struct fabric_call* call, struct sw_choice choice, size_t rounds,
                   struct measured_pair* out) {
   struct sw_choice choices[] = {SW_AUTO, choice};
-  float us[2 * 64];
-  double ratios[64];
-  if (rounds > 64) rounds = 64;
-  if (!crew_prepare(crew, call, choices, 2) || !crew_rounds(crew, rounds, us)) return false;
+  float us[2 * MEASURE_MOST_PAIR_ROUNDS];
+  double ratios[MEASURE_MOST_PAIR_ROUNDS];
+  if (rounds > MEASURE_MOST_PAIR_ROUNDS) rounds = MEASURE_MOST_PAIR_ROUNDS;
+  if (!crew_prepare(crew, call, choices, 2)) return false;
+  for (size_t done = 0, more; done < rounds; done += more) {
+    more = rounds - done < 60 ? rounds - done : 60;
+    if (!crew_rounds(crew, more, us + 2 * done)) return false;
+  }
   for (size_t i = 0; i < rounds; i++) ratios[i] = (double)us[2 * i + 1] / (double)us[2 * i];
   struct middle ratio = middle_of(ratios, rounds, OUTSIDE);
   out->own = result_of(us, rounds, 0);

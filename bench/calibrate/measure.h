@@ -24,6 +24,7 @@ struct measured {
   size_t twin_count;
   enum race_stop stop;
   double measuring_us; /* of the samples taken, all choices together: what the race cost */
+  bool kept;           /* by an earlier run: what it cost is not known */
 };
 
 /* What goes on, for the screen. Any may be NULL. */
@@ -31,9 +32,8 @@ struct measure_watch {
   void* context;
   void (*in_flight)(void* context, const struct fabric_call* call, struct sw_choice choice); /* before it is tried */
   void (*excluded)(void* context, const struct fabric_call* call, struct sw_choice choice, const char* why);
-  void (*looked)(void* context, const struct fabric_call* call, const struct race* race, size_t left);
-  void (*sampled)(void* context, const struct fabric_call* call, const struct sw_choice* choices, size_t count,
-                  size_t rounds, const float* us);
+  void (*looked)(void* context, const struct fabric_call* call, const struct race* race, struct sw_choice leader,
+                 size_t left);
 };
 
 struct measure_rules {
@@ -50,9 +50,16 @@ bool measure_call(struct crew* crew, const struct fabric_call* call, const struc
                   struct ban_list* bans, const struct measure_watch* watch, struct measured* out);
 
 /*
- * Measures auto and `choice` alone, beside each other, in `rounds` rounds: a fresh comparison. The paired gain of the
+ * The twins of a point that an earlier run measured, which its profile does not tell: every choice is probed, none is
+ * timed. As measure_call, it survives what fails.
+ */
+bool measure_twins(struct crew* crew, struct ban_list* bans, const struct measure_watch* watch, struct measured* point);
+
+/*
+ * Measures auto and `choice` alone, beside each other, in `rounds` rounds (240 at most): a fresh comparison. The paired gain of the
  * choice is the median of its rounds' ratios to auto. False: the crew has failed.
  */
+enum { MEASURE_MOST_PAIR_ROUNDS = 240 };
 struct measured_pair {
   struct race_result own;
   struct race_result other;

@@ -2,10 +2,12 @@
 #ifndef SW_CALIBRATE_PROTOCOL_H
 #define SW_CALIBRATE_PROTOCOL_H
 
+#include "calibrate/proof.h"
 #include "fabric/fabric.h"
 
 enum ask {
   ASK_OPEN = 1,   /* text of a profile to load into the plugin, or nothing -> fabric_report */
+  ASK_OPEN_BARE,  /* nothing -> fabric_report: NCCL without any tuner, so that it can time auto alone */
   ASK_DESCRIBE,   /* nothing -> fabric_report */
   ASK_NEW_ID,     /* nothing -> id */
   ASK_CONNECT,    /* fabric_place -> uint32_t */
@@ -13,7 +15,8 @@ enum ask {
   ASK_PROBE,      /* ask_choice -> fabric_probe */
   ASK_PREPARE,    /* ask_choices -> uint32_t */
   ASK_ROUNDS,     /* uint32_t -> float[rounds][choices] */
-  ASK_CHECK       /* ask_choice -> uint32_t: 1 good */
+  ASK_CHECK,      /* ask_choice -> uint32_t: 1 good */
+  ASK_PROVE       /* ask_shape -> rank_proof: of the profile that it was opened with */
 };
 
 struct ask_choice {
@@ -25,6 +28,11 @@ struct ask_choices {
   struct fabric_call call;
   uint32_t count;
   struct sw_choice choices[FABRIC_MOST_CHOICES];
+};
+
+struct ask_shape {
+  uint32_t nodes;
+  uint32_t ranks;
 };
 
 /* A round's samples of all choices, at most. */

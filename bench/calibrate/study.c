@@ -12,9 +12,6 @@
  */
 enum { GRAPH_UP_TO = 4 << 20, BOTH_FROM = 256 << 10 };
 
-/* Rounds of a fresh comparison; more where the first ones leave it open. */
-enum { PAIR_ROUNDS = 20, PAIR_MORE_ROUNDS = 60 };
-
 enum fabric_mode study_mode(uint64_t bytes) {
   return bytes <= GRAPH_UP_TO ? FABRIC_GRAPH : FABRIC_STREAM;
 }
@@ -65,11 +62,11 @@ static bool confirm_in_streams(struct study* study, struct measured* point) {
     struct fabric_call call = point->call;
     struct measured_pair pair;
     call.mode = FABRIC_STREAM;
-    if (!measure_pair(study->crew, &call, choice->candidate.choice, PAIR_ROUNDS, &pair)) return false;
+    if (!measure_pair(study->crew, &call, choice->candidate.choice, COMPARE_ROUNDS, &pair)) return false;
     if (pair.gain >= (double)study->plan->min_gain / (double)SW_ONE) continue;
     snprintf(choice->candidate.excluded, sizeof choice->candidate.excluded,
              "gains in CUDA graphs alone: call by call %.1f us against auto's %.1f us (n=%d)", pair.other.median_us,
-             pair.own.median_us, PAIR_ROUNDS);
+             pair.own.median_us, COMPARE_ROUNDS);
     if (study->watch->excluded)
       study->watch->excluded(study->watch->context, &call, choice->candidate.choice, choice->candidate.excluded);
   }
@@ -85,10 +82,10 @@ static struct study_table* table_for(struct study* study, int collective, uint32
   return table;
 }
 
-static bool has_point(const struct study_table* table, uint64_t bytes) {
+static struct measured* point_at(const struct study_table* table, uint64_t bytes) {
   for (size_t i = 0; i < table->count; i++)
-    if (table->points[i]->call.bytes == bytes) return true;
-  return false;
+    if (table->points[i]->call.bytes == bytes) return table->points[i];
+  return NULL;
 }
 
 static void insert_point(struct study_table* table, struct measured* point) {
@@ -103,12 +100,21 @@ static bool is_spent(struct study* study) {
   return study->plan->budget_us > 0 && crew_clock(study->crew) > study->plan->budget_us;
 }
 
+/* A point of an earlier run stays as it is; what its profile cannot tell is found out again. */
+static bool complete(struct study* study, struct measured* point) {
+  if (!point->kept || point->twin_count || measure_twins(study->crew, &study->bans, study->watch, point)) return true;
+  end_by_failure(study);
+  return false;
+}
+
 /* Measures one size into its table; `share_us` is what it may take. */
 static bool measure_size(struct study* study, struct study_table* table, uint64_t bytes, double share_us) {
   uint64_t size = study_size(bytes, table->ranks);
   struct fabric_call call = {table->collective, FABRIC_BF16, study_mode(size), size};
   struct measure_rules rules = {race_rules_default, share_us};
-  if (table->count == STUDY_MOST_POINTS || has_point(table, size)) return true;
+  study->latest = point_at(table, size);
+  if (study->latest) return complete(study, point_at(table, size));
+  if (table->count == STUDY_MOST_POINTS) return true;
   rules.race.min_gain = (double)study->plan->min_gain / (double)SW_ONE;
   struct measured* point = calloc(1, sizeof *point);
   if (!point) return false;
@@ -119,8 +125,26 @@ static bool measure_size(struct study* study, struct study_table* table, uint64_
     return false;
   }
   study->measuring_us += point->measuring_us;
+  study->latest = point;
   insert_point(table, point);
   return true;
+}
+
+static bool is_measured(const struct study* study, int collective, uint32_t ranks, uint64_t bytes) {
+  for (size_t i = 0; i < study->count; i++)
+    if (study->tables[i].collective == collective && study->tables[i].ranks == ranks)
+      return point_at(&study->tables[i], study_size(bytes, ranks)) != NULL;
+  return false;
+}
+
+size_t study_left(const struct study* study) {
+  const struct study_plan* plan = study->plan;
+  size_t left = 0;
+  for (size_t g = 0; g < plan->group_count; g++)
+    for (size_t c = 0; c < plan->collective_count; c++)
+      for (size_t i = 0; i < plan->size_count; i++)
+        left += !is_measured(study, plan->collectives[c], plan->groups[g], plan->sizes[i]);
+  return left;
 }
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
@@ -134,20 +158,27 @@ struct notifier {
 static double share(struct study* study, size_t left) {
   if (study->plan->budget_us <= 0) return 0;
   double remaining = study->plan->budget_us * 0.9 - crew_clock(study->crew);
-  return remaining > 0 ? remaining / (double)left : 1;
+  return remaining > 0 ? remaining / (double)(left ? left : 1) : 1;
 }
 
-static size_t decided_at(const struct study* study, const struct measured* point) {
+size_t study_winner(const struct study* study, const struct measured* point) {
   size_t winner[1];
   return find_winners(study, point, winner, 1) ? winner[0] : 0;
 }
 
-/* Between two sizes with different decisions, and more than twice apart, the size in the middle. */
+static bool is_planned(const struct study* study, const struct study_table* table, uint64_t bytes) {
+  for (size_t i = 0; i < study->plan->size_count; i++)
+    if (study_size(study->plan->sizes[i], table->ranks) == bytes) return true;
+  return false;
+}
+
+/* Between two sizes of the plan with different decisions, and more than twice apart, the size in the middle. */
 static uint64_t middle_to_refine(const struct study* study, const struct study_table* table, size_t right) {
   const struct measured* a = table->points[right - 1];
   const struct measured* b = table->points[right];
-  struct sw_choice won_a = a->choices[decided_at(study, a)].candidate.choice;
-  struct sw_choice won_b = b->choices[decided_at(study, b)].candidate.choice;
+  struct sw_choice won_a = a->choices[study_winner(study, a)].candidate.choice;
+  struct sw_choice won_b = b->choices[study_winner(study, b)].candidate.choice;
+  if (!is_planned(study, table, a->call.bytes) || !is_planned(study, table, b->call.bytes)) return 0;
   if (sw_choice_same(won_a, won_b) || b->call.bytes <= 2 * a->call.bytes) return 0;
   uint64_t middle = a->call.bytes;
   while (middle * middle < a->call.bytes * b->call.bytes && middle < b->call.bytes) middle += a->call.bytes / 8 + 1;
@@ -166,48 +197,38 @@ static bool refine(struct study* study, struct study_table* table, struct notifi
   return true;
 }
 
-static bool measure_table(struct study* study, struct study_table* table, size_t tables_left,
-                          struct notifier notifier) {
+static bool measure_table(struct study* study, struct study_table* table, struct notifier notifier) {
   for (size_t i = 0; i < study->plan->size_count; i++) {
     if (is_spent(study)) {
       study->end = STUDY_SPENT;
       return false;
     }
-    size_t left = study->plan->size_count - i + (tables_left - 1) * study->plan->size_count;
-    if (!measure_size(study, table, study->plan->sizes[i], share(study, left))) return false;
+    if (!measure_size(study, table, study->plan->sizes[i], share(study, study_left(study)))) return false;
     notifier.changed(notifier.context, study);
   }
   return refine(study, table, notifier);
 }
 
-static bool measure_group(struct study* study, uint32_t ranks, size_t* tables_left, struct notifier notifier) {
+static bool measure_group(struct study* study, uint32_t ranks, struct notifier notifier) {
   if (!crew_connect(study->crew, ranks)) {
     end_by_failure(study);
     return false;
   }
   for (size_t c = 0; c < study->plan->collective_count; c++) {
     struct study_table* table = table_for(study, study->plan->collectives[c], ranks);
-    if (!table || !measure_table(study, table, (*tables_left)--, notifier)) return false;
+    if (!table || !measure_table(study, table, notifier)) return false;
   }
   return true;
 }
 
 void study_measure(struct study* study, void (*changed)(void* context, const struct study* study), void* context) {
   struct notifier notifier = {changed, context};
-  size_t tables_left = study->plan->group_count * study->plan->collective_count;
   for (size_t g = 0; g < study->plan->group_count; g++)
-    if (!measure_group(study, study->plan->groups[g], &tables_left, notifier)) return;
+    if (!measure_group(study, study->plan->groups[g], notifier)) return;
   study->end = STUDY_DONE;
 }
 
 /* --- verifying --------------------------------------------------------------------------------------------------- */
-
-/* The comparison, with more rounds where the first leave it open. */
-static bool compare(struct study* study, const struct fabric_call* call, struct measured_pair* pair) {
-  if (!measure_pair(study->crew, call, FABRIC_BY_PROFILE, PAIR_ROUNDS, pair)) return false;
-  bool open = pair->low <= 0 && pair->high >= (double)study->plan->min_gain / (double)SW_ONE;
-  return !open || measure_pair(study->crew, call, FABRIC_BY_PROFILE, PAIR_MORE_ROUNDS, pair);
-}
 
 /* Excludes the choice at a measured size; true when it was there. */
 static bool exclude_at(struct study_table* table, const struct verified* v) {
@@ -244,9 +265,9 @@ static bool verify_size(struct study* study, struct study_table* table, const st
   struct fabric_call call = {table->collective, FABRIC_BF16, study_mode(bytes), bytes};
   if (!decision.count || table->verified_count == 2 * STUDY_MOST_POINTS) return true;
   struct verified* v = &table->verified[table->verified_count];
+  struct compare_rules rules = {study->plan->min_gain, COMPARE_MORE_ROUNDS, 0};
   *v = (struct verified){.bytes = bytes, .choice = decision.ranked[0].choice};
-  if (!compare(study, &call, &v->pair)) return false;
-  v->holds = v->pair.low > 0;
+  if (!compare_call(study->crew, &call, &rules, v)) return false;
   table->verified_count++;
   if (!v->holds && !exclude_at(table, v)) add_withdrawn(table, &call, v);
   return true;

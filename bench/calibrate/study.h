@@ -5,17 +5,9 @@
 #ifndef SW_STUDY_H
 #define SW_STUDY_H
 
-#include "calibrate/measure.h"
+#include "calibrate/compare.h"
 
 enum { STUDY_MOST_POINTS = 64, STUDY_MOST_TABLES = 64, STUDY_MOST_SIZES = 48, STUDY_MOST_GROUPS = 8 };
-
-/* A fresh comparison of what the finished table decides with NCCL's own choice. */
-struct verified {
-  uint64_t bytes;
-  struct sw_choice choice;
-  struct measured_pair pair;
-  bool holds;
-};
 
 struct study_table {
   int collective;
@@ -47,6 +39,7 @@ struct study {
   struct ban_list bans;
   struct study_table tables[STUDY_MOST_TABLES];
   size_t count;
+  const struct measured* latest; /* the point that was finished last, or found finished */
   double measuring_us;
   double verifying_us;
   enum study_end {
@@ -63,6 +56,12 @@ enum fabric_mode study_mode(uint64_t bytes);
 
 /* The size nearest to `bytes`, not above it, that splits into equal parts for every rank in every element type. */
 uint64_t study_size(uint64_t bytes, uint32_t ranks);
+
+/* How many of the plan's sizes, of all collectives and communicators, are not measured yet. */
+size_t study_left(const struct study* study);
+
+/* The choice that would win at a point; 0: auto. */
+size_t study_winner(const struct study* study, const struct measured* point);
 
 /* Measures all of the plan, as far as the budget goes. `changed` is called whenever a point is finished. */
 void study_measure(struct study* study, void (*changed)(void* context, const struct study* study), void* context);

@@ -12,13 +12,19 @@ static bool refuse(struct sw_text* fault, const char* option, const char* word, 
   return false;
 }
 
-/* Each word of a comma-separated list in turn; false at its end. */
+/* Each word of a comma-separated list in turn, empty ones as well; false at its end. */
 static bool next_word(const char** list, const char** word, size_t* length) {
-  while (**list == ',') (*list)++;
+  if (!*list) return false;
   *word = *list;
   *length = strcspn(*list, ",");
-  *list += *length;
-  return *length > 0;
+  *list = (*list)[*length] ? *list + *length + 1 : NULL;
+  return true;
+}
+
+static void add_collective(struct study_plan* plan, int collective) {
+  for (size_t i = 0; i < plan->collective_count; i++)
+    if (plan->collectives[i] == collective) return;
+  plan->collectives[plan->collective_count++] = collective;
 }
 
 static bool read_collectives(const struct calibrate_arguments* arguments, struct study_plan* plan,
@@ -28,10 +34,10 @@ static bool read_collectives(const struct calibrate_arguments* arguments, struct
   size_t length;
   while (next_word(&list, &word, &length)) {
     int collective = sw_word_value(&sw_collectives, word, length);
-    if (collective < 0 || plan->collective_count == NCCL_NUM_COLLECTIVES)
+    if (collective < 0)
       return refuse(fault, "--collective", arguments->collectives,
                     "allreduce, allgather, reducescatter, broadcast, reduce, separated by commas");
-    plan->collectives[plan->collective_count++] = collective;
+    add_collective(plan, collective);
   }
   return true;
 }
@@ -76,13 +82,19 @@ static bool read_sizes(const struct calibrate_arguments* arguments, struct study
   return true;
 }
 
+static void add_group(struct study_plan* plan, uint32_t ranks) {
+  for (size_t i = 0; i < plan->group_count; i++)
+    if (plan->groups[i] == ranks) return;
+  plan->groups[plan->group_count++] = ranks;
+}
+
 static bool read_groups(const struct calibrate_arguments* arguments, uint32_t all, struct study_plan* plan,
                         struct sw_text* fault) {
-  plan->groups[plan->group_count++] = all;
-  const char* list = arguments->ranks;
+  const char* list = arguments->ranks[0] ? arguments->ranks : NULL;
   const char* word;
   size_t length;
   uint64_t ranks;
+  add_group(plan, all);
   while (next_word(&list, &word, &length)) {
     bool good = sw_read_whole(word, length, all, &ranks) == SW_NUMBER_OK && ranks >= 2;
     if (!good || plan->group_count == STUDY_MOST_GROUPS) {
@@ -90,7 +102,7 @@ static bool read_groups(const struct calibrate_arguments* arguments, uint32_t al
                      arguments->ranks, all);
       return false;
     }
-    if (ranks != all) plan->groups[plan->group_count++] = (uint32_t)ranks;
+    add_group(plan, (uint32_t)ranks);
   }
   return true;
 }

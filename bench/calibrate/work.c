@@ -16,6 +16,7 @@ struct worker {
   struct fabric_simulation simulation;
   struct fabric* fabric;
   size_t prepared; /* choices */
+  char* profile;   /* text that the plugin was given; NULL: none */
   float samples[MOST_SAMPLES];
 };
 
@@ -31,16 +32,19 @@ static bool offer_profile(const char* text, size_t bytes) {
   return setenv("NCCL_SIZEWISE_PROFILE", path, 1) == 0;
 }
 
-static bool open_fabric(struct worker* w, uint32_t attempt, char fault[256]) {
+static bool open_fabric(struct worker* w, uint32_t attempt, bool bare, char fault[256]) {
+  struct fabric_paths paths = w->context->paths;
+  if (bare) paths.plugin = NULL;
   if (w->context->simulation) {
     w->simulation = *w->context->simulation;
     w->simulation.attempt = attempt;
-    w->fabric = fabric_open_simulator(&w->simulation, w->context->paths.plugin, fault);
+    w->fabric = fabric_open_simulator(&w->simulation, paths.plugin, fault);
   } else {
     const struct job* job = w->context->job;
     uint32_t local_rank = job_is_local(job) ? w->rank : job->local_rank;
-    w->fabric = fabric_open_nccl(&w->context->paths, (int)local_rank, fault);
+    w->fabric = fabric_open_nccl(&paths, (int)local_rank, fault);
   }
+  if (w->fabric && w->context->memory > 0) fabric_limit(w->fabric, w->context->memory);
   return w->fabric != NULL;
 }
 
@@ -52,7 +56,8 @@ static bool answer_report(struct worker* w) {
 
 static bool answer_open(struct worker* w, const struct wire_message* m, uint32_t attempt) {
   char fault[256] = "cannot hand the profile to the plugin";
-  if (!offer_profile((const char*)m->data, m->bytes) || !open_fabric(w, attempt, fault))
+  if (m->bytes) w->profile = strndup((const char*)m->data, m->bytes);
+  if (!offer_profile((const char*)m->data, m->bytes) || !open_fabric(w, attempt, m->type == ASK_OPEN_BARE, fault))
     return worker_fail(w->wire, fault);
   return answer_report(w);
 }
@@ -99,6 +104,14 @@ static bool answer_check(struct worker* w, const struct wire_message* m) {
   return worker_reply(w->wire, &answer, sizeof answer);
 }
 
+static bool answer_prove(struct worker* w, const struct wire_message* m) {
+  struct ask_shape shape;
+  struct rank_proof proof;
+  memcpy(&shape, m->data, sizeof shape);
+  proof_make(w->profile, shape.nodes, shape.ranks, w->context->own_digest, &proof);
+  return worker_reply(w->wire, &proof, sizeof proof);
+}
+
 static bool answer_connect(struct worker* w, const struct wire_message* m) {
   struct fabric_place place;
   memcpy(&place, m->data, sizeof place);
@@ -106,15 +119,13 @@ static bool answer_connect(struct worker* w, const struct wire_message* m) {
 }
 
 /* The length that each request has; ASK_OPEN takes any. */
-static const size_t lengths[] = {[ASK_CONNECT] = sizeof(struct fabric_place),
-                                 [ASK_PROBE] = sizeof(struct ask_choice),
-                                 [ASK_PREPARE] = sizeof(struct ask_choices),
-                                 [ASK_ROUNDS] = sizeof(uint32_t),
-                                 [ASK_CHECK] = sizeof(struct ask_choice)};
+static const size_t lengths[] = {[ASK_CONNECT] = sizeof(struct fabric_place), [ASK_PROBE] = sizeof(struct ask_choice),
+                                 [ASK_PREPARE] = sizeof(struct ask_choices),  [ASK_ROUNDS] = sizeof(uint32_t),
+                                 [ASK_CHECK] = sizeof(struct ask_choice),     [ASK_PROVE] = sizeof(struct ask_shape)};
 
 static bool answer(struct worker* w, const struct wire_message* m, uint32_t attempt) {
-  if (m->type == ASK_OPEN) return answer_open(w, m, attempt);
-  bool known = m->type > ASK_OPEN && m->type <= ASK_CHECK && m->bytes == lengths[m->type] && w->fabric;
+  if (m->type == ASK_OPEN || (m->type == ASK_OPEN_BARE && !m->bytes)) return answer_open(w, m, attempt);
+  bool known = m->type > ASK_OPEN_BARE && m->type <= ASK_PROVE && m->bytes == lengths[m->type] && w->fabric;
   if (!known) return worker_fail(w->wire, "a request that this release does not know");
   switch (m->type) {
     case ASK_NEW_ID:
@@ -131,6 +142,8 @@ static bool answer(struct worker* w, const struct wire_message* m, uint32_t atte
       return answer_rounds(w, m);
     case ASK_CHECK:
       return answer_check(w, m);
+    case ASK_PROVE:
+      return answer_prove(w, m);
     default:
       return answer_report(w);
   }
@@ -146,6 +159,7 @@ int work(struct wire* to_driver, uint32_t rank, uint32_t attempt, void* context)
   while (worker_next(to_driver, &message) && answer(w, &message, attempt)) {
   }
   fabric_close(w->fabric);
+  free(w->profile);
   free(w);
   return 0;
 }

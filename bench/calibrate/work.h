@@ -11,6 +11,8 @@ struct work_context {
   const struct fabric_simulation* simulation; /* NULL: real NCCL */
   uint32_t simulated_nodes;                   /* that the ranks are spread over, evenly */
   const struct job* job;
+  double memory;            /* the share of free memory that buffers may take; 0: fabric_limit is not called */
+  const char* own_digest; /* of the profile that this process was called with; NULL: none was named, or found */
 };
 
 /* A worker_function; `context` is a struct work_context. */

@@ -10,6 +10,17 @@ const char* fabric_fault(const struct fabric* fabric) {
 
 void fabric_describe(struct fabric* fabric, struct fabric_report* out) {
   fabric->kind->describe(fabric, out);
+  out->buffers = fabric->buffers;
+}
+
+void fabric_limit(struct fabric* fabric, double share) {
+  struct fabric_report report;
+  fabric_describe(fabric, &report);
+  uint64_t bytes = report.free_device;
+  if (report.unified && report.free_host && report.free_host < bytes) bytes = report.free_host;
+  fabric->buffers = (uint64_t)((double)bytes * share);
+  if (report.unified) fabric->buffers = fabric->buffers / 3 * 2; /* the data check copies a buffer to the host */
+  if (!fabric->buffers) fabric->buffers = 1;
 }
 
 bool fabric_new_id(struct fabric* fabric, unsigned char id[FABRIC_ID_BYTES]) {

@@ -56,6 +56,7 @@ struct fabric_probe {
   int32_t threads;  /* a block */
   uint8_t obeyed;   /* the plugin was asked for this very call, and the choice fitted */
   uint32_t nodes;   /* of the communicator, as NCCL counts them */
+  uint64_t memory;  /* of the device, in bytes: what connecting the algorithm took; 0: none, or not known */
 };
 
 /* What a communicator costs and what it is. */
@@ -69,6 +70,9 @@ struct fabric_report {
   uint64_t free_host;   /* bytes, now */
   uint8_t unified;      /* device and host memory are one */
   double clock_us;      /* wall time, or the simulator's virtual time, since open */
+  uint64_t buffers;     /* bytes that send and receive buffers may take together: fabric_limit */
+  char nccl_path[256];  /* of the libraries that were opened; "": there are none */
+  char cudart_path[256];
 };
 
 struct fabric; /* one rank; not for several threads at once */
@@ -90,6 +94,10 @@ struct fabric* fabric_open_simulator(const struct fabric_simulation* simulation,
 void fabric_close(struct fabric* fabric);
 const char* fabric_fault(const struct fabric* fabric);
 void fabric_describe(struct fabric* fabric, struct fabric_report* out);
+
+/* From now on buffers take at most this share of the device memory that is free now, and of the host's where they are
+   one. Without it they take a quarter of what is free when they are made. */
+void fabric_limit(struct fabric* fabric, double share);
 
 /* A fresh id for a communicator, on the rank that is to be its rank 0. */
 bool fabric_new_id(struct fabric* fabric, unsigned char id[FABRIC_ID_BYTES]);
@@ -135,6 +143,7 @@ struct fabric_kind {
 /* First member of each kind's own struct. */
 struct fabric {
   const struct fabric_kind* kind;
+  uint64_t buffers; /* fabric_limit's bytes; 0: it was not called */
   char fault[256];
 };
 

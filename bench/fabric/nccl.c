@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "facts/facts.h"
+#include "fabric/host_memory.h"
 #include "fabric/nccl_fabric.h"
 
 static double now_us(void) {
@@ -67,14 +68,14 @@ static int issue(struct nccl_fabric* f, const struct fabric_call* call, unsigned
   }
 }
 
-static bool refuse_without_plugin(struct nccl_fabric* f) {
+bool nccl_fabric_refuse(struct nccl_fabric* f) {
   snprintf(f->fabric.fault, sizeof f->fabric.fault, FABRIC_NO_PLUGIN);
   return false;
 }
 
 /* The profile answers while nothing steers the tuner. */
 static bool force(struct nccl_fabric* f, struct sw_choice choice) {
-  if (!f->control) return sw_choice_is_auto(choice) || refuse_without_plugin(f);
+  if (!f->control) return sw_choice_is_auto(choice) || nccl_fabric_refuse(f);
   if (sw_choice_same(choice, FABRIC_BY_PROFILE))
     f->control->release(f->tuner);
   else
@@ -111,17 +112,22 @@ static bool allocate_slot(struct nccl_fabric* f, int slot, size_t bytes) {
          nccl_fabric_cuda(f, f->libraries.cuda.Memset(f->send[slot], 0, bytes), "clearing a buffer");
 }
 
-bool nccl_fabric_buffers(struct nccl_fabric* f, size_t bytes) {
-  size_t free_bytes;
+size_t nccl_fabric_free(struct nccl_fabric* f) {
+  size_t free_bytes = 0;
   size_t all_bytes;
+  f->libraries.cuda.MemGetInfo(&free_bytes, &all_bytes);
+  return free_bytes;
+}
+
+bool nccl_fabric_buffers(struct nccl_fabric* f, size_t bytes) {
   if (bytes <= f->buffer_bytes) return true;
   free_buffers(f);
-  if (!nccl_fabric_cuda(f, f->libraries.cuda.MemGetInfo(&free_bytes, &all_bytes), "free memory")) return false;
-  size_t fitting = free_bytes / 4 / (2 * bytes);
+  size_t allowed = f->fabric.buffers ? f->fabric.buffers : nccl_fabric_free(f) / 4;
+  size_t fitting = allowed / (2 * bytes);
   int slots = fitting < 1 ? 0 : fitting < NCCL_FABRIC_SLOTS ? (int)fitting : NCCL_FABRIC_SLOTS;
   if (!slots) {
     snprintf(f->fabric.fault, sizeof f->fabric.fault,
-             "two buffers of %zu bytes are more than a quarter of the %zu free", bytes, free_bytes);
+             "two buffers of %zu bytes are more than the %zu that may be taken", bytes, allowed);
     return false;
   }
   for (int i = 0; i < slots; i++)
@@ -157,8 +163,11 @@ static bool connect_ranks(struct fabric* fabric, const struct fabric_place* plac
   f->place = *place;
   int result = f->libraries.nccl.CommInitRank(&f->comm, (int)place->ranks, id, (int)place->rank);
   if (!nccl_fabric_nccl(f, result, "the communicator") || !steer(f)) return false;
-  return nccl_fabric_barrier(f) &&
-         nccl_fabric_cuda(f, f->libraries.cuda.StreamSynchronize(f->stream), "the first barrier");
+  size_t free_before = nccl_fabric_free(f);
+  bool good = nccl_fabric_barrier(f) &&
+              nccl_fabric_cuda(f, f->libraries.cuda.StreamSynchronize(f->stream), "the first barrier");
+  if (good && f->control) nccl_fabric_connected(f, free_before);
+  return good;
 }
 
 static bool disconnect_ranks(struct fabric* fabric) {
@@ -167,74 +176,9 @@ static bool disconnect_ranks(struct fabric* fabric) {
   free_buffers(f);
   nccl_comm comm = f->comm;
   f->comm = NULL;
+  f->connected = 0;
   f->tuner = NULL;
   return !comm || nccl_fabric_nccl(f, f->libraries.nccl.CommDestroy(comm), "ending the communicator");
-}
-
-/* --- probing ----------------------------------------------------------------------------------------------------- */
-
-/* The kernel of a captured call; over some networks a host node stands beside it. */
-static bool read_kernel(struct nccl_fabric* f, cuda_graph graph, struct fabric_probe* out) {
-  cuda_graph_node nodes[64];
-  size_t count = sizeof nodes / sizeof nodes[0];
-  if (!nccl_fabric_cuda(f, f->libraries.cuda.GraphGetNodes(graph, nodes, &count), "the captured call")) return false;
-  out->channels = 0;
-  for (size_t i = 0; i < count; i++) {
-    int type;
-    struct cuda_kernel_node kernel;
-    memset(&kernel, 0, sizeof kernel);
-    if (f->libraries.cuda.GraphNodeGetType(nodes[i], &type) != 0 || type != CUDA_NODE_KERNEL) continue;
-    if (f->libraries.kernel_node(nodes[i], &kernel) != 0) continue;
-    out->channels = (int32_t)kernel.grid[0];
-    out->threads = (int32_t)kernel.block[0];
-  }
-  return true;
-}
-
-/* The entry that NCCL takes: the smallest usable one after the plugin wrote. */
-static void find_winner(const float written[NCCL_NUM_ALGORITHMS][NCCL_NUM_PROTOCOLS], struct fabric_probe* out) {
-  float least = -1;
-  out->algo = out->proto = -1;
-  for (int a = 0; a < NCCL_NUM_ALGORITHMS; a++)
-    for (int p = 0; p < NCCL_NUM_PROTOCOLS; p++)
-      if (written[a][p] >= 0 && (least < 0 || written[a][p] < least)) {
-        least = written[a][p];
-        out->algo = a;
-        out->proto = p;
-      }
-}
-
-static bool capture_one(struct nccl_fabric* f, const struct fabric_call* call, struct sw_choice choice,
-                        cuda_graph* graph) {
-  const struct cuda_functions* cuda = &f->libraries.cuda;
-  if (!nccl_fabric_cuda(f, cuda->StreamBeginCapture(f->stream, CUDA_CAPTURE_THREAD_LOCAL), "beginning a capture"))
-    return false;
-  bool issued = nccl_fabric_issue(f, call, choice, 0);
-  int ended = cuda->StreamEndCapture(f->stream, graph);
-  return issued && nccl_fabric_cuda(f, ended, "ending a capture");
-}
-
-static bool probe(struct fabric* fabric, const struct fabric_call* call, struct sw_choice choice,
-                  struct fabric_probe* out) {
-  struct nccl_fabric* f = (struct nccl_fabric*)fabric;
-  struct sw_control_answer before;
-  struct sw_control_answer after;
-  cuda_graph graph;
-  memset(out, 0, sizeof *out);
-  nccl_fabric_unprepare(f);
-  if (!f->control) return refuse_without_plugin(f);
-  if (!nccl_fabric_buffers(f, call->bytes)) return false;
-  f->control->last(f->tuner, &before);
-  if (!capture_one(f, call, choice, &graph)) return false;
-  f->control->last(f->tuner, &after);
-  memcpy(out->table, after.table, sizeof out->table);
-  out->nodes = after.nodes;
-  out->obeyed = after.questions == before.questions + 1 && after.obeyed == before.obeyed + 1 &&
-                after.collective == call->collective && after.bytes == call->bytes;
-  find_winner((const float(*)[NCCL_NUM_PROTOCOLS])after.written, out);
-  bool good = read_kernel(f, graph, out);
-  f->libraries.cuda.GraphDestroy(graph);
-  return good;
 }
 
 /* --- life -------------------------------------------------------------------------------------------------------- */
@@ -243,8 +187,6 @@ static void describe(struct fabric* fabric, struct fabric_report* out) {
   struct nccl_fabric* f = (struct nccl_fabric*)fabric;
   struct sw_facts_source source = sw_facts_this_machine(true);
   struct sw_facts facts;
-  size_t free_bytes = 0;
-  size_t all_bytes = 0;
   int unified = 0;
   memset(out, 0, sizeof *out);
   sw_facts_gather(&source, &facts);
@@ -257,12 +199,13 @@ static void describe(struct fabric* fabric, struct fabric_report* out) {
     gethostname(out->host, sizeof out->host - 1);
   f->libraries.nccl.GetVersion(&out->nccl);
   f->libraries.cuda.RuntimeGetVersion(&out->cuda);
-  f->libraries.cuda.MemGetInfo(&free_bytes, &all_bytes);
   f->libraries.cuda.DeviceGetAttribute(&unified, CUDA_ATTRIBUTE_INTEGRATED, f->device);
-  out->free_device = free_bytes;
-  out->free_host = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  out->free_device = nccl_fabric_free(f);
+  out->free_host = host_memory_free();
   out->unified = unified != 0;
   out->clock_us = now_us() - f->opened_us;
+  snprintf(out->nccl_path, sizeof out->nccl_path, "%.255s", f->libraries.nccl_path);
+  snprintf(out->cudart_path, sizeof out->cudart_path, "%.255s", f->libraries.cudart_path);
 }
 
 static void close_fabric(struct fabric* fabric) {
@@ -278,7 +221,7 @@ static void close_fabric(struct fabric* fabric) {
 }
 
 static const struct fabric_kind kind = {close_fabric,        describe,           new_id,
-                                        connect_ranks,       disconnect_ranks,   probe,
+                                        connect_ranks,       disconnect_ranks,   nccl_fabric_probe,
                                         nccl_fabric_prepare, nccl_fabric_rounds, nccl_fabric_check};
 
 /* The same file under the same path is the same library for NCCL and for us. */

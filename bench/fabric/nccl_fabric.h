@@ -1,4 +1,5 @@
-/* The real kind of fabric, shared by its files: nccl.c (life, probing), nccl_time.c (rounds), nccl_check.c (data). */
+/* The real kind of fabric, shared by its files: nccl.c (life), nccl_probe.c (what a choice
+ * becomes), nccl_time.c (rounds), nccl_check.c (data). */
 #ifndef SW_NCCL_FABRIC_H
 #define SW_NCCL_FABRIC_H
 
@@ -16,6 +17,8 @@ struct nccl_fabric {
   nccl_comm comm;
   void* tuner; /* the communicator's, steered */
   struct fabric_place place;
+  unsigned connected;                        /* algorithms that were used in this communicator, a bit each */
+  uint64_t connecting[NCCL_NUM_ALGORITHMS];  /* bytes of device memory that the first use took */
   cuda_stream stream;
   void* barrier; /* one float, for the untimed all-reduce that lets all ranks start together */
 
@@ -43,7 +46,17 @@ struct nccl_fabric {
 bool nccl_fabric_cuda(struct nccl_fabric* f, int result, const char* what);
 bool nccl_fabric_nccl(struct nccl_fabric* f, int result, const char* what);
 
-/* Makes sure of `bytes` in each send and receive buffer, in as many slots as a quarter of the free memory allows. */
+/* Says in fault that it takes the plugin; always false. */
+bool nccl_fabric_refuse(struct nccl_fabric* f);
+
+/* The device's free memory in bytes; 0: not known. */
+size_t nccl_fabric_free(struct nccl_fabric* f);
+
+/* What was called last used an algorithm; if that was its first use, the memory that is gone since there was
+   `free_before` is what connecting it took. Returns the algorithm; -1: not known. */
+int nccl_fabric_connected(struct nccl_fabric* f, size_t free_before);
+
+/* Makes sure of `bytes` in each send and receive buffer, in as many slots as fabric_limit allows. */
 bool nccl_fabric_buffers(struct nccl_fabric* f, size_t bytes);
 
 /* Issues the call into the stream with the choice forced. */
@@ -56,6 +69,8 @@ bool nccl_fabric_barrier(struct nccl_fabric* f);
 size_t nccl_fabric_element(int type);
 size_t nccl_fabric_count(const struct nccl_fabric* f, const struct fabric_call* call);
 
+bool nccl_fabric_probe(struct fabric* fabric, const struct fabric_call* call, struct sw_choice choice,
+                       struct fabric_probe* out);
 bool nccl_fabric_prepare(struct fabric* fabric, const struct fabric_call* call, const struct sw_choice* choices,
                          size_t count);
 bool nccl_fabric_rounds(struct fabric* fabric, size_t rounds, float* us);

@@ -119,10 +119,13 @@ static void close_simulator(struct fabric* fabric) {
   free(s);
 }
 
+static uint64_t algorithm_bytes(const struct simulator* s) {
+  return channel_bytes * (uint64_t)sim_shape(&s->simulation, &s->place).channels;
+}
+
 static uint64_t used_bytes(const struct simulator* s) {
   if (!s->truth) return 0;
-  struct standin_shape shape = sim_shape(&s->simulation, &s->place);
-  return communicator_bytes + channel_bytes * (uint64_t)shape.channels * (uint64_t)__builtin_popcount(s->algorithms);
+  return communicator_bytes + algorithm_bytes(s) * (uint64_t)__builtin_popcount(s->algorithms);
 }
 
 static void describe(struct fabric* fabric, struct fabric_report* out) {
@@ -189,6 +192,7 @@ static bool probe(struct fabric* fabric, const struct fabric_call* call, struct 
                                .threads = threads(answer.protocol),
                                .obeyed = obeyed,
                                .nodes = s->place.nodes};
+  if (answer.algorithm >= 0 && answer.algorithm != NCCL_ALGO_RING) out->memory = algorithm_bytes(s);
   memcpy(out->table, answer.before, sizeof out->table);
   return true;
 }

@@ -100,7 +100,6 @@ static void send_requests(struct team* team, const struct team_task* task, size_
 bool team_call(struct team* team, const struct team_task* task, struct team_failure* failure) {
   size_t count = task->ranks ? task->count : team->job.ranks;
   int64_t deadline = wire_clock() + task->timeout_ms;
-  if (team->failure.kind != TEAM_FINE) return hand_over(team, failure);
   if (team->phase != PHASE_RUNNING)
     events_note(team, TEAM_ERROR, 0, "no workers have been started");
   else if (!take_places(team, task, count))

@@ -11,7 +11,7 @@
  *     supervisor  <----------  KILL        driver
  *     supervisor  IDLE or STUCK  ------->  driver     the answer to KILL: no worker is left, or it cannot be killed
  *     supervisor  TROUBLE  ------------->  driver     the worker cannot be started; a text
- *     both        <----------  QUIT        driver     end in good order
+ *     supervisor  <----------  QUIT        driver     end in good order; a worker ends when its connection does
  */
 #ifndef SW_PROTOCOL_H
 #define SW_PROTOCOL_H

@@ -104,8 +104,7 @@ static void dismiss(struct team* team) {
   for (uint32_t rank = 0; rank < team->job.ranks; rank++) {
     struct member* member = &team->members[rank];
     int64_t soon = wire_clock() + PATIENCE_RETRY;
-    if (well) (void)wire_send(&member->worker, MESSAGE_QUIT, NULL, 0, soon);
-    wire_close(&member->worker);
+    wire_close(&member->worker); /* for a worker that listens: the end */
     if (!well) (void)wire_send(&member->supervisor, MESSAGE_KILL, NULL, 0, soon);
     (void)wire_send(&member->supervisor, MESSAGE_QUIT, NULL, 0, soon);
   }

@@ -9,8 +9,7 @@
 #include "launch/wire.h"
 
 /*
- * Waits for the next request; data in `out` is valid until the next call. false: no more will come, return (the driver
- * has ended, or said so).
+ * Waits for the next request; data in `out` is valid until the next call. false: no more will come, return.
  */
 bool worker_next(struct wire* to_driver, struct wire_message* out);
 

@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "launch/local.h"
+
 static struct hello hello_of(const struct job* job, uint32_t rank) {
   struct hello hello = {.version = PROTOCOL_VERSION,
                         .role = ROLE_SUPERVISOR,
@@ -55,12 +57,17 @@ static void all_visits(const struct job* job) {
   hello.role = ROLE_WORKER; /* of no attempt */
   visit(job, &hello, sizeof hello, 0, "");
   struct wire wire = knock(job);
-  assert_int_equal(write(wire.fd, "GET / HTTP/1.1\r\n\r\n", 18), 18);
+  static const char much[8192];
   struct wire_message message;
+  wire_send(&wire, MESSAGE_HELLO, much, sizeof much, wire_clock() + IN_TIME);
+  board->left_well[0] += wire_receive(&wire, &message, wire_clock() + IN_TIME) == WIRE_CLOSED;
+  wire_close(&wire);
+  wire = knock(job);
+  assert_int_equal(write(wire.fd, "GET / HTTP/1.1\r\n\r\n", 18), 18);
   board->left_well[0] += wire_receive(&wire, &message, wire_clock() + IN_TIME) == WIRE_CLOSED;
   wire_close(&wire);
 }
-enum { VISITS = 9 };
+enum { VISITS = 10 };
 
 static void wrong_visitors(void** state) {
   (void)state;
@@ -77,7 +84,7 @@ static void wrong_visitors(void** state) {
   assert_int_equal(status_of(visitor), 0);
   assert_int_equal(board->left_well[0], VISITS);
   assert_words(fault, "rank 1 of 2 did not come to 127.0.0.1 port ");
-  assert_words(fault, " within 3 s; turned away: 8 (a connection: it is not sizewise)");
+  assert_words(fault, " within 3 s; turned away: 9 (a connection: it is not sizewise)");
 }
 
 /* Many that connect and say nothing keep nobody out, before or after the start. */
@@ -113,6 +120,26 @@ static void silent_visitors(void** state) {
   team_close(team);
   assert_int_equal(status_of(others), SUPERVISOR_DONE);
   assert_all_gone(2);
+}
+
+/* A worker of another attempt that was slow to say hello: it must not pass for the one that is awaited. */
+static void late_worker(void** state) {
+  (void)state;
+  struct job job = launched_job(2);
+  pid_t pid = launch(job, 1, 0);
+  struct team* team = open_team(&job);
+  struct hello hello = hello_of(&job, 1);
+  struct wire wire = knock(&job);
+  struct wire_message message;
+  hello.role = ROLE_WORKER;
+  hello.attempt = 7;
+  wire_send(&wire, MESSAGE_HELLO, &hello, sizeof hello, wire_clock() + IN_TIME);
+  start_team(team);
+  assert_well(team);
+  assert_int_equal(wire_receive(&wire, &message, wire_clock() + IN_TIME), WIRE_CLOSED);
+  wire_close(&wire);
+  team_close(team);
+  assert_int_equal(status_of(pid), SUPERVISOR_DONE);
 }
 
 /* --- the other way round: what a supervisor meets where the driver should be */
@@ -212,6 +239,55 @@ static void wrong_drivers(void** state) {
   close(said), close(listener);
 }
 
+/* --- supervisors that the driver forks, while nobody answers them */
+
+static struct local fork_unanswered(uint32_t count) {
+  struct job job = local_job(count);
+  struct local local;
+  char fault[TEAM_TEXT] = "";
+  job.port = free_port();
+  if (!local_fork(&local, &job, count, test_worker, NULL, fault, sizeof fault)) fail_msg("%s", fault);
+  return local;
+}
+
+/* They keep nothing of the driver's open, are seen to end, and are ended at once. */
+static void forked_supervisors(void** state) {
+  (void)state;
+  int ends[2], status = 0;
+  char nothing;
+  assert_int_equal(pipe(ends), 0);
+  struct local local = fork_unanswered(4);
+  close(ends[1]);
+  assert_true(wire_wait(ends[0], POLLIN, wire_clock() + IN_TIME / 4));
+  assert_int_equal(read(ends[0], &nothing, 1), 0);
+  close(ends[0]);
+  assert_int_equal(local_ended(&local, &status), -1);
+  kill(local.pids[2], SIGKILL);
+  for (int64_t deadline = wire_clock() + IN_TIME; local_ended(&local, &status) != 2; usleep(1000))
+    assert_true(wire_clock() < deadline);
+  assert_int_equal(WTERMSIG(status), SIGKILL);
+  int64_t start = wire_clock();
+  local_end(&local, wire_clock() + IN_TIME);
+  assert_in_range(wire_clock() - start, 0, IN_TIME / 4);
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* A driver that dies before they reach it leaves no connection to close. */
+static void unreached_driver_killed(void** state) {
+  (void)state;
+  pid_t driver = fork();
+  if (driver == 0) {
+    struct local local = fork_unanswered(4);
+    memcpy(board->supervisors, local.pids, 4 * sizeof *local.pids);
+    usleep(100000);
+    _exit(0);
+  }
+  assert_int_equal(status_of(driver), 0);
+  int64_t start = wire_clock();
+  for (int i = 0; i < 4; i++) assert_gone(board->supervisors[i], "a supervisor");
+  assert_in_range(wire_clock() - start, 0, IN_TIME / 4);
+}
+
 static void port_in_use(void** state) {
   (void)state;
   struct job job;
@@ -225,8 +301,15 @@ static void port_in_use(void** state) {
 int main(void) {
 #define ON_BOARD(test) cmocka_unit_test_setup_teardown(test, make_board, drop_board)
   const struct CMUnitTest tests[] = {
-      ON_BOARD(wrong_visitors), ON_BOARD(silent_visitors), ON_BOARD(no_driver),
-      ON_BOARD(refusal),        ON_BOARD(wrong_drivers),   ON_BOARD(port_in_use),
+      ON_BOARD(wrong_visitors),
+      ON_BOARD(silent_visitors),
+      ON_BOARD(late_worker),
+      ON_BOARD(no_driver),
+      ON_BOARD(refusal),
+      ON_BOARD(wrong_drivers),
+      ON_BOARD(port_in_use),
+      ON_BOARD(forked_supervisors),
+      ON_BOARD(unreached_driver_killed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

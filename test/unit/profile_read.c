@@ -282,6 +282,7 @@ static void any_locale(void** state) {
     one_cause_one_message(state);
   }
   setlocale(LC_ALL, "C");
+  sw_text_free(&expected); /* skip does not come back */
   if (!tried) skip();
 }
 

@@ -1,0 +1,33 @@
+/*
+ * The choice that is being tried, on disk beside the profile as FILE.in-flight: where a run ends without a word (the
+ * machine froze, the job was killed), the next one knows what not to try again. A line for each choice: collective,
+ * ranks, bytes, algorithm, protocol and channels (0: NCCL's own), separated by tabs. The last is the one in flight; those
+ * before it ended earlier runs, and stay until the profile has them.
+ */
+#ifndef SW_IN_FLIGHT_H
+#define SW_IN_FLIGHT_H
+
+#include "calibrate/candidates.h"
+#include "ground/text.h"
+
+struct in_flight {
+  struct sw_text path;
+  struct sw_text earlier; /* lines of those that ended earlier runs */
+  bool there;             /* the file is */
+  bool trying;            /* its last line is of this run */
+  bool failed;            /* it cannot be written: said once */
+};
+
+/* For the profile at `output`; NULL: nothing is ever written. */
+void in_flight_open(struct in_flight* file, const char* output);
+
+/* What an earlier run left behind is banned. False, with one line in `fault`, when the file is no such file. */
+bool in_flight_read(struct in_flight* file, struct ban_list* bans, struct sw_text* fault);
+
+/* This choice is tried next; auto: nothing is tried that was not tried before. */
+void in_flight_set(struct in_flight* file, int collective, uint32_t ranks, uint64_t bytes, struct sw_choice choice);
+
+/* The end of a run that ends in good order: the file goes. */
+void in_flight_close(struct in_flight* file);
+
+#endif
