@@ -29,10 +29,9 @@ struct sw_decision sw_plan_decide(const struct sw_plan* plan, int collective, ui
   uint32_t high = curve->index[bucket + 1];
   while (low < high) {
     uint32_t middle = (low + high + 1) / 2;
-    if (curve->from[middle] <= bytes)
-      low = middle;
-    else
-      high = middle - 1;
+    bool below = curve->from[middle] > bytes; /* no branch: sizes come in any order */
+    low = below ? low : middle;
+    high = below ? middle - 1 : high;
   }
   return curve->decisions[low];
 }

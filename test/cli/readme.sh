@@ -9,6 +9,7 @@ awk '/^```sh$/ {on=1; next} /^```/ {on=0} on' README.md >"$work/lines"
 sed -n 's/^    \(make [a-z ]*[a-z]\) .*#.*/\1/p' README.md >>"$work/lines"
 [ "$(wc -l <"$work/lines")" -ge 12 ] || { echo "only $(wc -l <"$work/lines") command lines found"; exit 1; }
 while read -r line; do
+  line=$(printf '%s\n' "$line" | sed "s|/tmp/|$work/|g")
   case $line in
     'make install PREFIX=/usr/local') ;; # test/tree/install.sh installs and uninstalls below DESTDIR
     make*) # building and testing inside a test would not end; that make knows the goals is what is tested here
