@@ -111,7 +111,8 @@ static inline bool fits(bits_of_float least, float limit) {
 }
 
 /* A choice that names algorithm and protocol: one entry. False when it does not fit. */
-static inline bool write_pair(const struct sw_cost_table* table, struct sw_choice choice, float cheapest, float target) {
+static inline bool write_pair(const struct sw_cost_table* table, struct sw_choice choice, float cheapest,
+                              float target) {
   if (choice.algo >= table->algorithms || choice.proto >= table->protocols) return false;
   float* entry = &table->entries[choice.algo * table->protocols + choice.proto];
   if (!fits(bits_of(entry), cheapest * REFUSED_TIMES)) return false;

@@ -94,7 +94,7 @@ static void insert_name(struct sw_facts_folder* folder, int (*order)(const char*
   if (place == SW_FACTS_ENTRIES) return;
   if (folder->count < SW_FACTS_ENTRIES) folder->count++;
   memmove(folder->names[place + 1], folder->names[place], (folder->count - 1 - place) * SW_FACTS_NAME);
-  snprintf(folder->names[place], SW_FACTS_NAME, "%s", name);
+  snprintf(folder->names[place], SW_FACTS_NAME, "%.*s", SW_FACTS_NAME - 1, name);
 }
 
 void sw_facts_list(struct sw_facts_folder* folder, int (*order)(const char*, const char*), const char* root,

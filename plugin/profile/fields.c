@@ -29,7 +29,8 @@ static uint32_t report_unknown_key(struct sw_reader* reader, const struct sw_nod
   if (nearest.best) {
     sw_report(reader->diags, SW_UNKNOWN_KEY, key->place, "unknown key '%.40s' in a %s; did you mean '%s'?", key->word,
               fields->what, nearest.best);
-    return 1u << find_field(fields, nearest.best, strlen(nearest.best));
+    int meant = find_field(fields, nearest.best, strlen(nearest.best));
+    return meant < 0 ? 0 : 1u << meant;
   }
   struct sw_text known = SW_TEXT_EMPTY;
   for (size_t i = 0; i < fields->count; i++) sw_text_printf(&known, "%s%s", i ? ", " : "", fields->items[i].key);
