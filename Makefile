@@ -170,8 +170,15 @@ fuzz: $(BUILD)/test/fuzz_profile ## run the profile reader over its corpus, chan
 bench-decide: all $(BUILD)/test/bench_decide ## nanoseconds a getCollInfo call, by table size
 	@$(BUILD)/test/bench_decide $(plugin)
 
-demo: all ## what the plugin answers on published GB10 figures
+demo: all ## what the plugin answers on published GB10 figures, then a calibration
 	@$(command) demo
+	@if [ "$$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')" -ge 2 ]; then \
+	  echo; echo 'A short calibration of this machine:'; \
+	  $(command) calibrate --budget 30s --sizes 12KiB,96KiB,1MiB,6MiB,96MiB -o $(BUILD)/demo.yaml; \
+	else \
+	  echo; echo 'A calibration of a simulated cluster with those figures (no GPU here; its times are not measured):'; \
+	  $(command) calibrate --simulate gb10-roce-8x1 --seed 7 --sizes 12KiB,96KiB,1MiB,6MiB,96MiB -o $(BUILD)/demo.yaml; \
+	fi
 
 lint: ## clang-format and clang-tidy, without changing anything
 	@clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')

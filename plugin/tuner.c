@@ -56,6 +56,7 @@ static size_t add_overrides(struct sw_text* text, const struct sw_plan* plan) {
     struct sw_segment* segments = sw_segments_make(&plan->pieces[c], &count);
     for (size_t i = 0; segments && i < count; i++) {
       if (sw_choice_is_auto(segments[i].choice)) continue;
+      if (text->length > LONGEST_LINE && overrides++) continue; /* counted, but nobody would see it */
       sw_text_printf(text, "%s%s ", overrides ? "; " : ": ", sw_value_word(&sw_collectives, c));
       sw_add_range(text, segments[i].from, segments[i].to);
       sw_text_add(text, ": ");
