@@ -19,7 +19,7 @@ struct sw_share {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sw_share* shares;
-static bool warned;
+static bool warned[SW_WARNING_COUNT];
 
 static struct sw_share* find_share(const struct sw_switches* switches) {
   for (struct sw_share* share = shares; share; share = share->next)
@@ -125,10 +125,10 @@ const struct sw_plan* sw_share_plan(struct sw_share* share, const struct sw_prof
   return plan;
 }
 
-bool sw_share_is_first_warning(void) {
+bool sw_share_is_first(enum sw_warning warning) {
   pthread_mutex_lock(&lock);
-  bool first = !warned;
-  warned = true;
+  bool first = !warned[warning];
+  warned[warning] = true;
   pthread_mutex_unlock(&lock);
   return first;
 }

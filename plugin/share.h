@@ -23,7 +23,10 @@ const struct sw_library* sw_share_library(const struct sw_share* share);
 const struct sw_plan* sw_share_plan(struct sw_share* share, const struct sw_profile* profile, uint32_t nodes,
                                     uint32_t ranks);
 
+/* What a process says once, however many communicators it has. */
+enum sw_warning { SW_WARNED_FORCED, SW_WARNED_SELECTION, SW_WARNING_COUNT };
+
 /* True for the first caller in this process alone. */
-bool sw_share_is_first_warning(void);
+bool sw_share_is_first(enum sw_warning warning);
 
 #endif

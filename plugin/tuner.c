@@ -97,7 +97,7 @@ static void say_left_to_nccl(nccl_logger logger, const char* why, const struct s
 static void say_forced(nccl_logger logger, const struct sw_tuner* tuner, const struct sw_profile* profile) {
   struct sw_text line = SW_TEXT_EMPTY;
   bool forced = sw_add_forced(&line, &tuner->forced, profile, tuner->plan);
-  if (forced && sw_share_is_first_warning()) {
+  if (forced && sw_share_is_first(SW_WARNED_FORCED)) {
     sw_text_printf(&line, " [SW-%d]", (int)SW_FORCED);
     say(logger, NCCL_LOG_WARN, sw_text_string(&line));
   }
@@ -123,7 +123,8 @@ static bool is_deterministic(const struct sw_tuner* tuner) {
 
 static bool follow(struct sw_tuner* tuner, const struct sw_selection* selection, const struct sw_facts* facts,
                    nccl_logger logger) {
-  if (selection->warning.length) say(logger, NCCL_LOG_WARN, sw_text_string(&selection->warning));
+  if (selection->warning.length && sw_share_is_first(SW_WARNED_SELECTION))
+    say(logger, NCCL_LOG_WARN, sw_text_string(&selection->warning));
   if (selection->outcome == SW_REFUSED) {
     say(logger, NCCL_LOG_WARN, sw_text_string(&selection->why));
     return false;
