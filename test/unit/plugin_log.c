@@ -176,6 +176,20 @@ static void library_warnings_are_said_once(void** state) {
   standin_unload(tuner);
 }
 
+/* A job has many communicators, and all of them stand on the same hardware. */
+static void wrong_hardware_is_said_once(void** state) {
+  (void)state;
+  host_clean();
+  host_write("p.yaml", PROFILE("p", "measured", "arch: mips", HALVED("algo: ring, proto: ll")));
+  host_set("NCCL_SIZEWISE_PROFILE=@/p.yaml");
+  struct standin_tuner* tuner = host_load(22809);
+  host_forget_log();
+  for (int more = 0; more < 3; more++) standin_communicator_destroy(host_create(tuner, 4, 2));
+  assert_int_equal(host_count_lines('W', "[SW-404]"), 1);
+  assert_int_equal(host_count_lines('I', "profile p "), 3);
+  standin_unload(tuner);
+}
+
 /* NCCL cuts a line at 1024 bytes without a word; we cut before that, and say so. */
 static void long_lines_are_cut(void** state) {
   (void)state;
@@ -256,13 +270,10 @@ static void questions_are_silent_and_free(void** state) {
 int main(void) {
   if (!getenv("SW_TEST_SOURCE")) return fprintf(stderr, "SW_TEST_SOURCE is not set\n"), 2;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_line_for_each_communicator),
-      cmocka_unit_test(a_shape_left_to_nccl),
-      cmocka_unit_test(forced_settings_are_warned_of_once),
-      cmocka_unit_test(library_warnings_are_said_once),
-      cmocka_unit_test(long_lines_are_cut),
-      cmocka_unit_test(settings_are_quoted_safely),
-      cmocka_unit_test(questions_are_silent_and_free),
+      cmocka_unit_test(one_line_for_each_communicator),     cmocka_unit_test(a_shape_left_to_nccl),
+      cmocka_unit_test(forced_settings_are_warned_of_once), cmocka_unit_test(library_warnings_are_said_once),
+      cmocka_unit_test(wrong_hardware_is_said_once),        cmocka_unit_test(long_lines_are_cut),
+      cmocka_unit_test(settings_are_quoted_safely),         cmocka_unit_test(questions_are_silent_and_free),
   };
   return cmocka_run_group_tests(tests, NULL, host_leave);
 }
