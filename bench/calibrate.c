@@ -3,14 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/keep.h"
 #include "calibrate/report.h"
+#include "calibrate/session.h"
 #include "calibrate/setup.h"
 #include "calibrate/wanted.h"
 #include "command.h"
 
-static struct calibrate_arguments arguments = {
-    .budget = 300, .noise = -1, .min_gain = 0.03, .sizes = "1KiB..128MiB", .collectives = "allreduce", .ranks = ""};
+static struct calibrate_arguments arguments = {.budget = 300,
+                                               .noise = -1,
+                                               .min_gain = 0.03,
+                                               .sizes = "1KiB..128MiB",
+                                               .memory = 0.25,
+                                               .collectives = "allreduce",
+                                               .ranks = ""};
 
 static volatile sig_atomic_t interrupted;
 
@@ -18,40 +23,20 @@ static void interrupt(int number) {
   interrupted = number;
 }
 
-static int finish(const struct study* study, const struct keeper* keeper, const struct crew* crew) {
-  report_print(study, arguments.json);
-  if (!arguments.output && keeper->text.data && !arguments.json) fputs(keeper->text.data, stdout);
-  if (arguments.output && !arguments.json) report_deployment(arguments.output, keeper->text.data);
-  if (study->end == STUDY_LOST) {
-    const struct team_failure* failure = crew_failure(crew);
-    fprintf(stderr, "sizewise calibrate: %s\n%s", failure->text, failure->said);
-    return SW_EXIT_FINDINGS;
+static int measure(const struct command* self, struct session* session, struct crew* crew) {
+  struct sw_text fault = SW_TEXT_EMPTY;
+  if (!session_begin(session, crew, &fault)) {
+    misuse(self, "%s", sw_text_string(&fault));
+    sw_text_free(&fault);
+    return SW_EXIT_MISUSE;
   }
-  return study->end == STUDY_INTERRUPTED ? SW_EXIT_FINDINGS : SW_EXIT_GOOD;
+  session_run(session);
+  session_report(session);
+  enum study_end end = session->study.end;
+  return end == STUDY_LOST || end == STUDY_INTERRUPTED ? SW_EXIT_FINDINGS : SW_EXIT_GOOD;
 }
 
-static int measure(struct crew* crew, const struct study_plan* plan) {
-  static struct study study;
-  struct keeper keeper;
-  struct measure_watch watch = report_watch();
-  study = (struct study){.plan = plan, .crew = crew, .watch = &watch};
-  keeper_start(&keeper, &arguments, crew);
-  report_start(crew, plan);
-  study_measure(&study, keeper_keep, &keeper);
-  if ((study.end == STUDY_DONE || study.end == STUDY_SPENT) && keeper.text.data) {
-    char* measured = strdup(keeper.text.data);
-    if (measured) study_verify(&study, measured);
-    free(measured);
-    keeper_keep(&keeper, &study);
-  }
-  report_end();
-  int status = finish(&study, &keeper, crew);
-  study_free(&study);
-  keeper_free(&keeper);
-  return status;
-}
-
-static int drive(const struct command* self, struct set_up* up, const struct study_plan* plan) {
+static int drive(const struct command* self, struct set_up* up, struct session* session) {
   char fault[TEAM_TEXT];
   struct team_settings settings = {.interrupted = &interrupted, .progress = report_waiting};
   struct crew* crew = crew_open(&up->job, &up->work, &settings, fault);
@@ -61,30 +46,39 @@ static int drive(const struct command* self, struct set_up* up, const struct stu
   }
   int status = SW_EXIT_FINDINGS;
   if (crew_start(crew, NULL))
-    status = measure(crew, plan);
+    status = measure(self, session, crew);
   else
     fprintf(stderr, "sizewise %s: %s\n%s", self->name, crew_failure(crew)->text, crew_failure(crew)->said);
+  session_close(session);
   crew_close(crew);
   return status;
+}
+
+static int refuse(const struct command* self, struct set_up* up, struct sw_text* fault) {
+  misuse(self, "%s", sw_text_string(fault));
+  sw_text_free(fault);
+  set_up_free(up);
+  return SW_EXIT_MISUSE;
 }
 
 static int run(const struct command* self, int argc, char** argv) {
   static struct study_plan plan;
   static struct set_up up;
+  static struct session session;
   struct sw_text fault = SW_TEXT_EMPTY;
   struct words words = {.count = 0};
   if (!options_read(self, argc, argv, &words)) return SW_EXIT_MISUSE;
   if (words.count) return misuse(self, "'%s': it takes options alone", words.items[0]);
-  if (!set_up_make(&arguments, &up, &fault) || !wanted_read(&arguments, up.job.ranks, &plan, &fault)) {
-    misuse(self, "%s", sw_text_string(&fault));
-    sw_text_free(&fault);
-    set_up_free(&up);
-    return SW_EXIT_MISUSE;
-  }
+  if (!set_up_make(&arguments, &up, &fault) || !wanted_read(&arguments, up.job.ranks, &plan, &fault))
+    return refuse(self, &up, &fault);
   if (up.job.rank != 0) return supervisor_run(&up.job, up.job.rank, work, &up.work);
+  if (!session_open(&session, &arguments, &plan, &fault)) {
+    session_close(&session);
+    return refuse(self, &up, &fault);
+  }
   signal(SIGINT, interrupt);
   signal(SIGTERM, interrupt);
-  int status = drive(self, &up, &plan);
+  int status = drive(self, &up, &session);
   set_up_free(&up);
   return status;
 }
@@ -98,17 +92,12 @@ static const struct option options[] = {
     {"--gpus", "N", OPTION_COUNT, &arguments.gpus, "ranks to start here; default: one for each GPU"},
     {"--name", "NAME", OPTION_TEXT, &arguments.name, "the profile's name; default: calibrated"},
     {"--min-gain", "SHARE", OPTION_SHARE, &arguments.min_gain, "a gain below this is none; default 3%"},
-    {"--within-settings", NULL, OPTION_FLAG, &arguments.within_settings, "measure inside NCCL_ALGO, NCCL_PROTO, ..."},
-    {"--plugin", "FILE", OPTION_TEXT, &arguments.plugin, "the plugin; default: the one beside this program"},
-    {"--nccl", "FILE", OPTION_TEXT, &arguments.nccl, "libnccl.so.2; default: the usual search, wheels included"},
-    {"--cudart", "FILE", OPTION_TEXT, &arguments.cudart, "libcudart; default: likewise"},
-    {"--master", "HOST[:PORT]", OPTION_TEXT, &arguments.master, "host of rank 0, where the launcher does not tell"},
-    {"--json", NULL, OPTION_FLAG, &arguments.json, "the result as JSON, for programs"},
-    {"--simulate", "PROFILE", OPTION_TEXT, &arguments.simulate, "no GPU: simulate a cluster with this profile's times"},
-    {"--seed", "N", OPTION_NUMBER, &arguments.seed, "of the simulation; default 0"},
-    {"--noise", "SHARE", OPTION_SHARE, &arguments.noise, "of the simulation; default 5%"},
-    {"--fault", "SPEC", OPTION_TEXTS, &arguments.faults,
-     "of the simulation: hang:tree, crash:ll, corrupt:tree+ll, ..."},
+    {"--resume", NULL, OPTION_FLAG, &arguments.resume, "go on from the file that -o names, left by an earlier run"},
+    {"--exhaustive", NULL, OPTION_FLAG, &arguments.exhaustive, "also time every choice, to see what calibrate misses"},
+    {"--raw", "FILE", OPTION_TEXT, &arguments.raw, "write every sample down, tab-separated"},
+    {"--memory", "SHARE", OPTION_SHARE, &arguments.memory,
+     "of free memory, for buffers; larger sizes are left out; 25%"},
+    SET_UP_OPTIONS(arguments),
     {0},
 };
 
@@ -122,6 +111,18 @@ const struct command calibrate_command = {
         "writes a profile. Without a launcher it starts one process for each GPU of this machine; under\n"
         "mpirun, srun or torchrun each process is one rank. The profile is written after every size: Ctrl-C\n"
         "and an exhausted budget leave a valid one.\n"
+        "\n--resume goes on from the file that -o names: sizes measured in it are kept as they are. FILE.in-flight,\n"
+        "beside it, names the choice that is being tried; where a run ended with it (a machine froze), the next one\n"
+        "leaves that choice out. A profile of another machine, NCCL, number of ranks, or other NCCL settings is\n"
+        "refused.\n"
+        "\n--exhaustive, behind the calibration and outside its budget, times every usable algorithm and protocol, "
+        "and\n"
+        "auto, with NCCL's own channels and 1, 2, 4, 8 and 16, nine rounds each, and compares its best choices and "
+        "the\n"
+        "profile's with auto afresh: what calibrate misses, and what it saves.\n"
+        "\n--raw: tab-separated, a header line, a line for each sample: phase (passthrough, no-tuner, calibrate,\n"
+        "verify, exhaustive, fresh), collective, ranks, nodes, bytes, mode (graph, stream), algo, proto (auto: NCCL's\n"
+        "own; profile: as the profile decides), channels (0: NCCL's own), round, microseconds (most over all ranks).\n"
         "\nExamples:\n"
         "  sizewise calibrate -o cluster.yaml\n"
         "  mpirun -n 8 sizewise calibrate -o cluster.yaml --collective allreduce,allgather --budget 10m\n"

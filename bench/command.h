@@ -23,6 +23,7 @@ struct command {
 extern const struct command explain_command;
 extern const struct command check_command;
 extern const struct command calibrate_command;
+extern const struct command verify_command;
 extern const struct command demo_command;
 extern const struct command help_command;
 

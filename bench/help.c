@@ -8,8 +8,8 @@
 #include "ground/number.h"
 #include "ground/version.h"
 
-const struct command* const commands[] = {&explain_command, &check_command, &calibrate_command,
-                                          &demo_command,    &help_command,  NULL};
+const struct command* const commands[] = {
+    &explain_command, &check_command, &calibrate_command, &verify_command, &demo_command, &help_command, NULL};
 
 const struct command* command_find(const char* name) {
   for (const struct command* const* command = commands; *command; command++)

@@ -8,9 +8,12 @@
 #include "calibrate/verify_report.h"
 #include "calibrate/wanted.h"
 #include "command.h"
+#include "select/match.h"
+
+static const char all[] = "allreduce,allgather,reducescatter,broadcast,reduce";
 
 static struct calibrate_arguments arguments = {
-    .budget = 60, .noise = -1, .sizes = "1KiB", .collectives = "", .ranks = ""};
+    .budget = 60, .noise = -1, .memory = 0.25, .sizes = "1KiB", .collectives = all, .ranks = ""};
 
 static volatile sig_atomic_t interrupted;
 
@@ -66,10 +69,9 @@ static bool speaks_of(const struct sw_profile* profile, int collective) {
 }
 
 static bool choose_collectives(const struct study_plan* wanted, struct verify_plan* plan, struct sw_text* fault) {
-  for (int c = 0; c < NCCL_NUM_COLLECTIVES; c++) plan->collectives[c] = !wanted->collective_count;
   for (size_t i = 0; i < wanted->collective_count; i++) {
     plan->collectives[wanted->collectives[i]] = true;
-    if (speaks_of(plan->profile, wanted->collectives[i])) continue;
+    if (arguments.collectives == all || speaks_of(plan->profile, wanted->collectives[i])) continue;
     sw_text_printf(fault, "%s says nothing about %s", plan->name,
                    sw_value_word(&sw_collectives, wanted->collectives[i]));
     return false;
@@ -91,6 +93,23 @@ static bool make_plan(const char* name, const struct opened* opened, uint32_t ra
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
 
+/* The plugin says so in NCCL's log alone, and refuses the profile where it is pinned. */
+static void warn_of_hardware(const struct verification* v) {
+  struct sw_facts_source machine = sw_facts_this_machine(false);
+  const struct fabric_report* report = crew_report(v->crew, 0);
+  struct sw_facts facts;
+  sw_facts_gather(&machine, &facts);
+  snprintf(facts.gpu, sizeof facts.gpu, "%s", report->gpu);
+  facts.nccl = report->nccl;
+  struct sw_match match = sw_match_profile(v->plan->profile, &facts);
+  if (match.fit == SW_CONTRADICTS)
+    fprintf(stderr,
+            "sizewise verify: warning: %s is for other machines: %s; the plugin warns of it, and with "
+            "NCCL_SIZEWISE_EXPECT set it refuses to start here\n",
+            v->plan->name, sw_text_string(&match.why));
+  sw_text_free(&match.why);
+}
+
 static int finish(const struct command* self, const struct verification* v) {
   struct sw_text out = SW_TEXT_EMPTY;
   report_end();
@@ -104,6 +123,7 @@ static int finish(const struct command* self, const struct verification* v) {
     sw_text_free(&out);
     return SW_EXIT_MISUSE;
   }
+  if (!v->lost && !arguments.simulate) warn_of_hardware(v);
   if (arguments.json)
     verify_add_json(v, &out);
   else
@@ -190,16 +210,19 @@ const struct command verify_command = {
     .arguments = "PROFILE",
     .summary = "Prove on this cluster that a profile still holds",
     .help =
-        "Has every rank load PROFILE into the plugin, proves that all of them compute the same digest and decide\n"
-        "the same, and compares what the profile decides with NCCL's own choice afresh: at each size that was\n"
-        "measured, between them, and at the ends of rules. PROFILE is a path or a name as for 'explain'; it is only\n"
-        "read. Ranks are found as in 'calibrate': one for each GPU of this machine, or those that mpirun, srun or\n"
-        "torchrun start; each of these also says whether its own file of that name is the same one.\n"
-        "\nA size holds where the whole 95% interval of the gain lies above 0. Exit status: 0 all holds, 1 something\n"
-        "does not hold, was not reached, or a rank differs; 2 misuse, or a profile for other ranks.\n"
-        "\nThe JSON has \"holds\", \"digest\", \"differing_ranks\", and the array \"sizes\" with collective, nodes, ranks,\n"
-        "bytes, measured, algo, proto, channels (null: NCCL's own), outcome (holds, fails, left_to_nccl,\n"
-        "not_offered, not_compared) and, where compared, auto_us, time_us, gain, gain_low, gain_high.\n"
+        "Has every rank load PROFILE into the plugin, proves that all of them compute the same digest and\n"
+        "decide the same, and compares what the profile decides with NCCL's own choice afresh: at each size\n"
+        "that was measured, between them, and at the ends of rules. PROFILE is a path, or a name as for\n"
+        "'explain'; it is only read. Ranks are found as in 'calibrate': one for each GPU of this machine, or\n"
+        "those that mpirun, srun or torchrun start; each of these also looks whether its own file of that\n"
+        "name is the same one.\n"
+        "\nA size holds where the whole 95% interval of its gain lies above 0. Exit status: 0 all holds;\n"
+        "1 something does not, was not compared, or a rank differs; 2 misuse, or a profile for other ranks.\n"
+        "\nThe JSON has \"holds\", \"digest\", \"failure\" (null, or what ended the run), \"differing_ranks\", and "
+        "the\n"
+        "array \"sizes\"; each has collective, nodes, ranks, bytes, measured, algo, proto, channels (null: NCCL's\n"
+        "own), outcome (holds, fails, left_to_nccl, not_offered, too_large, not_compared) and, where it was\n"
+        "compared, auto_us, time_us, gain, gain_low, gain_high.\n"
         "\nExamples:\n"
         "  sizewise verify cluster.yaml\n"
         "  mpirun -n 8 sizewise verify cluster.yaml --collective allreduce --budget 2m\n"

@@ -3,8 +3,10 @@ What finished profiles decide against what is true: sizewise calibrate on simula
 held against the simulator's times without noise (calibrate_truth), at the sizes that were measured and between them.
 
 A decision is right when it takes at most 2% more than the fastest there is, or is what the rule makes of the true
-times: auto, where nothing gains min_gain. A false gain is a choice where nothing is faster than auto.
+times: auto, where nothing gains min_gain. A false gain is a choice where nothing is faster than auto. A small gain is
+one of 3% to 6%: about what two spreads of 40 samples leave open. SHOW=1 names each decision that is not right.
 """
+import concurrent.futures
 import json
 import os
 import re
@@ -19,17 +21,19 @@ COMMAND = os.environ['SW_BUILD'] + '/sizewise'
 TRUTH = os.environ['SW_TEST_BUILD'] + '/calibrate_truth'
 SEEDS = 3 if os.environ.get('SW_SANITIZE') else 20
 MIN_GAIN = 0.03
+SMALL_GAIN = 0.06
 EQUAL = 1.02
 BETWEEN = 3  # sizes between two measured ones
-ALL = 'allreduce,allgather,reducescatter,broadcast,reduce'
+SOME = ('allreduce,allgather,broadcast', 'allreduce,reducescatter,reduce')  # seeds in turn
 
 # name, profile, nodes, ranks, collectives, sizes
 CLUSTERS = [
-    ('gb10-roce-8x1', SOURCE + '/profiles/gb10-roce-8x1.yaml', 8, 8, 'allreduce', '12KiB..96MiB'),
-    ('made-up-4x1', SOURCE + '/test/fixtures/cli/calibrate.yaml', 4, 4, ALL, '4KiB..128MiB'),
+    ('gb10-roce-8x1', SOURCE + '/profiles/gb10-roce-8x1.yaml', 8, 8, ('allreduce',), '12KiB..96MiB'),
+    ('made-up-4x1', SOURCE + '/test/fixtures/cli/calibrate.yaml', 4, 4, SOME, '4KiB..16MiB'),
 ]
-LEAST_RIGHT = 0.98
+LEAST_RIGHT = {'measured': 0.98 if SEEDS >= 20 else 0.95, 'between': 0.88}  # one in 80 sizes is no share of 2%
 MOST_FALSE = 0.01
+BUDGET = '19s'  # below this much our plugin is not compared with no tuner, which takes many starts
 
 UNITS = {'': 1, 'KiB': 1 << 10, 'MiB': 1 << 20, 'GiB': 1 << 30}
 
@@ -84,7 +88,7 @@ def truths(profile, seed, nodes, ranks, calls):
 
 class Score:
     def __init__(self):
-        self.sizes = self.right = self.without_gain = self.false = 0
+        self.sizes = self.right = self.without_gain = self.false = self.small = self.small_found = 0
         self.loss = []
 
     def take(self, choice, times):
@@ -93,6 +97,9 @@ class Score:
         nothing_by_rule = choice == 'auto+auto/0' and best > own * (1 - MIN_GAIN)
         right = times[choice] <= best * EQUAL or nothing_by_rule
         false = without_gain and choice != 'auto+auto/0'
+        small = MIN_GAIN <= 1 - best / own < SMALL_GAIN
+        self.small += small
+        self.small_found += small and right
         self.sizes += 1
         self.right += right
         self.without_gain += without_gain
@@ -101,13 +108,17 @@ class Score:
         return right and not false
 
 
-def calibrate(cluster, seed, folder, scores):
+def calibrate(cluster, seed, folder):
     name, profile, nodes, ranks, collectives, sizes = cluster
-    out = f'{folder}/{name}.yaml'
-    run(COMMAND, 'calibrate', '--simulate', profile, '--seed', str(seed), '--collective', collectives, '--sizes', sizes,
-        '-o', out)
+    out = f'{folder}/{name}-{seed}.yaml'
+    run(COMMAND, 'calibrate', '--simulate', profile, '--seed', str(seed), '--sizes', sizes, '--budget', BUDGET,
+        '--collective', collectives[seed % len(collectives)], '-o', out)
     decided = decisions(out)
-    for call, times in truths(profile, seed, nodes, ranks, decided):
+    return seed, decided, list(truths(profile, seed, nodes, ranks, decided))
+
+
+def judge(seed, decided, true, scores):
+    for call, times in true:
         choice, measured = decided[call]
         good = scores['measured' if measured else 'between'].take(choice, times)
         if not good and os.environ.get('SHOW'):
@@ -116,19 +127,25 @@ def calibrate(cluster, seed, folder, scores):
                   f'auto {times["auto+auto/0"]:.5g}, {best} {times[best]:.5g}')
 
 
+def report(name, kind, score):
+    right = score.right / score.sizes
+    false = score.false / score.without_gain if score.without_gain else 0
+    loss = sum(score.loss) / len(score.loss)
+    print(f'{name}, {SEEDS} seeds, {kind}: {score.sizes} sizes, {right:.2%} right or within 2% (of small gains '
+          f'{score.small_found} of {score.small}), {loss:.2%} slower than the fastest on average, {max(score.loss):.1%} '
+          f'at worst; {score.false} false gains among {score.without_gain}')
+    return right >= LEAST_RIGHT[kind] and false <= MOST_FALSE
+
+
 def main():
     good = True
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         for cluster in CLUSTERS:
             scores = {'measured': Score(), 'between': Score()}
-            for seed in range(1, SEEDS + 1):
-                calibrate(cluster, seed, folder, scores)
+            for result in pool.map(lambda seed: calibrate(cluster, seed, folder), range(1, SEEDS + 1)):
+                judge(*result, scores)
             for kind, score in scores.items():
-                right = score.right / score.sizes
-                false = score.false / score.without_gain if score.without_gain else 0
-                print(f'{cluster[0]}, {SEEDS} seeds, {kind}: {score.sizes} sizes, {right:.2%} right or within 2%, worst '
-                      f'{max(score.loss):.1%} off; {score.false} false gains among {score.without_gain}')
-                good = good and right >= LEAST_RIGHT and false <= MOST_FALSE
+                good = report(cluster[0], kind, score) and good
     return 0 if good else 1
 
 

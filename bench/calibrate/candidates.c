@@ -80,7 +80,8 @@ static bool try_choice(struct search* s, struct sw_choice choice, struct fabric_
   *s->culprit = choice;
   s->watch->before(s->watch->context, choice);
   if (!crew_probe(s->crew, s->call, choice, probe)) return false;
-  bool obeyed = probe->obeyed && probe->algo == choice.algo && probe->proto == choice.proto;
+  bool fits = choice.algo < 0 || (probe->algo == choice.algo && probe->proto == choice.proto);
+  bool obeyed = probe->obeyed && fits;
   if (obeyed) add(s->out, choice, probe);
   return true;
 }
@@ -93,6 +94,17 @@ static bool try_pair(struct search* s, int algo, int proto) {
     if (!try_choice(s, (struct sw_choice){(int8_t)algo, (int8_t)proto, (uint8_t)channels}, &probe)) return false;
     if (probe.channels < channels) break;
   }
+  return true;
+}
+
+/*
+ * Fewer channels for whatever algorithm NCCL takes. At one size that is a pair's twin; but where NCCL takes another
+ * algorithm from some size on, it goes with it, and so holds between sizes where a pair does not.
+ */
+static bool try_channels(struct search* s, int own) {
+  struct fabric_probe probe;
+  for (int channels = 1; channels < own; channels *= 2)
+    if (!try_choice(s, (struct sw_choice){-1, -1, (uint8_t)channels}, &probe)) return false;
   return true;
 }
 
@@ -110,6 +122,7 @@ bool candidates_find(struct crew* crew, const struct fabric_call* call, const st
   *culprit = SW_AUTO;
   if (!crew_probe(crew, call, SW_AUTO, &own)) return false;
   out->items[out->count++] = (struct candidate){.choice = SW_AUTO, .probe = own};
+  if (!try_channels(&s, own.channels)) return false;
   for (int algo = 0; own.algo >= 0 && algo < NCCL_NUM_ALGORITHMS; algo++)
     for (int proto = 0; proto < NCCL_NUM_PROTOCOLS; proto++)
       if (candidates_offered(&own, algo, proto) && !try_pair(&s, algo, proto)) return false;

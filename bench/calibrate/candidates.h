@@ -61,9 +61,9 @@ struct candidates_watch {
 };
 
 /*
- * Finds the candidates of a call: auto, and every algorithm and protocol that NCCL offers for it, with NCCL's own
- * channel count and with 1, 2, 4, ... as far as more of them run. Banned ones are candidates with a reason, and are not
- * probed. False: the crew has failed; `culprit` is the choice that was being probed.
+ * Finds the candidates of a call: auto, auto with fewer channels, and every algorithm and protocol that NCCL offers for
+ * it, with NCCL's own channel count and with 1, 2, 4, ... as far as more of them run. Banned ones are candidates with a
+ * reason, and are not probed. False: the crew has failed; `culprit` is the choice that was being probed.
  */
 bool candidates_find(struct crew* crew, const struct fabric_call* call, const struct ban_list* bans,
                      const struct candidates_watch* watch, struct candidates* out, struct sw_choice* culprit);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "calibrate/protocol.h"
 
@@ -53,7 +54,9 @@ bool crew_ask(struct crew* crew, uint32_t type, const void* request, size_t byte
                            .reply = reply,
                            .reply_bytes = reply_bytes,
                            .timeout_ms = timeout_ms};
-  return team_call(crew->team, &task, &crew->failure);
+  bool good = team_call(crew->team, &task, &crew->failure);
+  crew->lost = crew->lost || !good;
+  return good;
 }
 
 static bool ask_all(struct crew* crew, uint32_t type, const void* request, size_t bytes, uint32_t timeout_ms) {
@@ -73,18 +76,40 @@ static bool keep_profile(struct crew* crew, const char* profile) {
   return true;
 }
 
-static bool start(struct crew* crew) {
+/* Workers that are well give their GPUs back themselves: where ranks share one under MPS, a client that is killed takes
+   its server, and so the others, with it. */
+static void close_workers(struct crew* crew) {
+  if (crew->starts && !crew->lost) ask_all(crew, ASK_CLOSE, NULL, 0, START_MS);
+  crew->lost = false;
+}
+
+static bool open_workers(struct crew* crew) {
   size_t bytes = crew->profile ? strlen(crew->profile) : 0;
+  return team_start(crew->team, &crew->failure) && crew_ask(crew, crew->bare ? ASK_OPEN_BARE : ASK_OPEN, crew->profile,
+                                                            bytes, crew->reports, sizeof *crew->reports, START_MS);
+}
+
+/* A GPU whose last user was killed can be busy for a while. */
+static bool open_patiently(struct crew* crew) {
+  enum { TRIES = 4, PAUSE_S = 3 };
+  for (int i = 0; i < TRIES; i++) {
+    if (open_workers(crew)) return true;
+    if (crew->failure.kind != TEAM_ERROR || crew->starts == 1) return false;
+    sleep(PAUSE_S);
+  }
+  return false;
+}
+
+static bool start(struct crew* crew) {
   if (crew->starts)
     crew->clock_before = crew_clock(crew);
   else
     crew->started_ms = wire_clock();
+  close_workers(crew);
   crew->group = 0;
   crew->used = crew->ranks;
   crew->starts++;
-  bool good =
-      team_start(crew->team, &crew->failure) && crew_ask(crew, crew->bare ? ASK_OPEN_BARE : ASK_OPEN, crew->profile,
-                                                         bytes, crew->reports, sizeof *crew->reports, START_MS);
+  bool good = open_patiently(crew);
   if (good) crew->clock_start = crew->reports[0].clock_us;
   return good;
 }
@@ -111,6 +136,7 @@ static bool fetch_ids(struct crew* crew, uint32_t group, uint32_t groups, struct
                            .reply_bytes = sizeof *ids,
                            .timeout_ms = START_MS};
   bool good = ids && first && team_call(crew->team, &task, &crew->failure);
+  crew->lost = crew->lost || !good;
   for (uint32_t rank = 0; good && rank < groups * group; rank++)
     memcpy(places[rank].id, ids[rank / group], sizeof *ids);
   free(ids);
@@ -145,6 +171,7 @@ static bool connect_places(struct crew* crew, const struct fabric_place* places,
                            .reply_bytes = sizeof *done,
                            .timeout_ms = CONNECT_MS};
   bool good = done && team_call(crew->team, &task, &crew->failure);
+  crew->lost = crew->lost || !good;
   free(done);
   return good;
 }

@@ -28,6 +28,7 @@ struct crew_samples {
   size_t count; /* of choices */
   size_t rounds;
   const float* us; /* us[round * count + choice]: the maximum over all ranks */
+  bool bare;       /* no tuner was loaded: crew_start_bare */
 };
 
 /* Is told of all samples, whoever asked for them. */
@@ -49,12 +50,12 @@ bool crew_restart(struct crew* crew);
 
 const struct team_failure* crew_failure(const struct crew* crew);
 
-uint32_t crew_ranks(const struct crew* crew);  /* of the job */
-uint32_t crew_used(const struct crew* crew);   /* that take part: all but what is left over */
-uint32_t crew_group(const struct crew* crew);  /* of each communicator */
-uint32_t crew_nodes(const struct crew* crew);  /* of each communicator, as NCCL counts them; known once probed */
+uint32_t crew_ranks(const struct crew* crew); /* of the job */
+uint32_t crew_used(const struct crew* crew);  /* that take part: all but what is left over */
+uint32_t crew_group(const struct crew* crew); /* of each communicator */
+uint32_t crew_nodes(const struct crew* crew); /* of each communicator, as NCCL counts them; known once probed */
 uint32_t crew_spans(const struct crew* crew, uint32_t group); /* nodes of such a communicator, by the ranks' hosts */
-uint32_t crew_starts(const struct crew* crew); /* how often the workers were started */
+uint32_t crew_starts(const struct crew* crew);                /* how often the workers were started */
 const struct fabric_report* crew_report(const struct crew* crew, uint32_t rank); /* as of the last start */
 
 /* The time since the first start in microseconds: real time, starting and waiting included, or the simulator's. */

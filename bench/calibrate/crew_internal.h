@@ -8,7 +8,7 @@
  * How long an answer may take. Opening libraries and connecting many ranks takes a while; a round is given the time
  * that its calls took before, many times over, and never less than a grace for a machine that is busy otherwise.
  */
-enum { START_MS = 120000, CONNECT_MS = 120000, FIRST_STEP_MS = 60000, GRACE_MS = 10000, SLOWER_TIMES = 50 };
+enum { START_MS = 120000, CONNECT_MS = 120000, FIRST_STEP_MS = 60000, GRACE_MS = 10000, SLOWER_TIMES = 20 };
 
 struct crew {
   struct team* team;
@@ -20,11 +20,12 @@ struct crew {
   uint32_t simulated_nodes; /* 0: real ones */
   uint32_t starts;
   char* profile;      /* that the workers were given; NULL: none */
+  bool lost;          /* a worker failed: nothing but a start does any good */
   bool bare;          /* the workers run without the plugin */
   int64_t started_ms; /* when the workers were started first, by wire_clock */
   struct fabric_report* reports;
-  double clock_before; /* of the attempts that are over */
-  double clock_start;  /* the fabric's clock when this attempt began */
+  double clock_before;     /* of the attempts that are over */
+  double clock_start;      /* the fabric's clock when this attempt began */
   struct fabric_call call; /* that is prepared, and its choices */
   struct sw_choice choices[FABRIC_MOST_CHOICES];
   size_t prepared;

@@ -60,17 +60,18 @@ bool crew_prepare(struct crew* crew, const struct fabric_call* call, const struc
   crew->call = *call;
   crew->prepared = count;
   memcpy(crew->choices, choices, count * sizeof *choices);
-  crew->slowest_us = 0;
+  int64_t started = wire_clock();
   uint32_t* done = calloc(crew->used, sizeof *done);
   bool good = done && ask_step(crew, ASK_PREPARE, &request, sizeof request, done, sizeof *done);
+  crew->slowest_us = (double)(wire_clock() - started + 1) * 1000; /* it ran a round or more */
   free(done);
   return good;
 }
 
-/* A hang is what takes many times longer than the slowest round so far. */
+/* A hang is what takes many times longer than making ready, or the slowest round so far, took. */
 static uint32_t patience_ms(const struct crew* crew, size_t rounds) {
   double expected_ms = crew->slowest_us / 1000 * (double)rounds * SLOWER_TIMES;
-  return expected_ms > 100000 ? GRACE_MS + 100000 : GRACE_MS + (uint32_t)expected_ms;
+  return expected_ms > 600000 ? GRACE_MS + 600000 : GRACE_MS + (uint32_t)expected_ms;
 }
 
 static void take_maximum(float* us, const float* answers, size_t samples, uint32_t ranks) {
@@ -82,7 +83,7 @@ static void take_maximum(float* us, const float* answers, size_t samples, uint32
 
 static void tell_listener(const struct crew* crew, size_t rounds, const float* us) {
   struct crew_samples samples = {
-      &crew->call, crew->group, crew->nodes, crew->choices, crew->prepared, rounds, us,
+      &crew->call, crew->group, crew->nodes, crew->choices, crew->prepared, rounds, us, crew->bare,
   };
   if (crew->listener) crew->listener(crew->listener_context, &samples);
 }

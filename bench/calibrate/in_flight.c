@@ -34,6 +34,17 @@ static bool split(const char* line, size_t length, const char** words, size_t* l
   return true;
 }
 
+/* -1 for "auto"; below that for a word that is none. */
+static int read_word(const struct sw_vocabulary* words, const char* word, size_t length) {
+  if (length == 4 && memcmp(word, "auto", 4) == 0) return -1;
+  int value = sw_word_value(words, word, length);
+  return value < 0 ? -2 : value;
+}
+
+static const char* word_of(const struct sw_vocabulary* words, int value) {
+  return value < 0 ? "auto" : sw_value_word(words, value);
+}
+
 static bool read_line(const char* line, size_t length, struct ban_list* bans) {
   const char* words[COLUMNS];
   size_t lengths[COLUMNS];
@@ -42,13 +53,15 @@ static bool read_line(const char* line, size_t length, struct ban_list* bans) {
   uint64_t channels;
   if (!split(line, length, words, lengths)) return false;
   int collective = sw_word_value(&sw_collectives, words[0], lengths[0]);
-  int algo = sw_word_value(&sw_algorithms, words[3], lengths[3]);
-  int proto = sw_word_value(&sw_protocols, words[4], lengths[4]);
+  int algo = read_word(&sw_algorithms, words[3], lengths[3]);
+  int proto = read_word(&sw_protocols, words[4], lengths[4]);
   bool numbers = sw_read_whole(words[1], lengths[1], UINT32_MAX, &ranks) == SW_NUMBER_OK &&
                  sw_read_whole(words[2], lengths[2], SW_LARGEST_BYTES, &bytes) == SW_NUMBER_OK &&
                  sw_read_whole(words[5], lengths[5], NCCL_MAX_CHANNELS, &channels) == SW_NUMBER_OK;
-  if (!numbers || collective < 0 || algo < 0 || proto < 0) return false;
-  ban(bans, collective, (uint32_t)ranks, (struct sw_choice){(int8_t)algo, (int8_t)proto, (uint8_t)channels}, WHY);
+  if (!numbers || collective < 0 || algo < -1 || proto < -1) return false;
+  struct sw_choice choice = {(int8_t)algo, (int8_t)proto, (uint8_t)channels};
+  if (sw_choice_is_auto(choice)) return false;
+  ban(bans, collective, (uint32_t)ranks, choice, WHY);
   return true;
 }
 
@@ -67,8 +80,8 @@ bool in_flight_read(struct in_flight* file, struct ban_list* bans, struct sw_tex
   if (!file->there) return true;
   char* text = NULL;
   size_t length;
-  bool good = sw_file_read(sw_text_string(&file->path), LARGEST_FILE, &text, &length) == 0 &&
-              strlen(text) == length && read_lines(file, text, bans);
+  bool good = sw_file_read(sw_text_string(&file->path), LARGEST_FILE, &text, &length) == 0 && strlen(text) == length &&
+              read_lines(file, text, bans);
   free(text);
   if (!good)
     sw_text_printf(fault, "%s names no choice that a run ended with; remove it to try all of them again",
@@ -94,15 +107,15 @@ static void clear(struct in_flight* file) {
 void in_flight_set(struct in_flight* file, int collective, uint32_t ranks, uint64_t bytes, struct sw_choice choice) {
   struct sw_text text = SW_TEXT_EMPTY;
   if (!file->path.length) return;
-  if (choice.algo < 0 || choice.proto < 0) {
+  if (sw_choice_is_auto(choice)) {
     if (file->trying) clear(file);
     file->trying = false;
     return;
   }
   sw_text_add(&text, sw_text_string(&file->earlier));
   sw_text_printf(&text, "%s\t%u\t%llu\t%s\t%s\t%u\n", sw_value_word(&sw_collectives, collective), ranks,
-                 (unsigned long long)bytes, sw_value_word(&sw_algorithms, choice.algo),
-                 sw_value_word(&sw_protocols, choice.proto), choice.channels);
+                 (unsigned long long)bytes, word_of(&sw_algorithms, choice.algo), word_of(&sw_protocols, choice.proto),
+                 choice.channels);
   replace(file, &text);
   file->trying = true;
   sw_text_free(&text);
@@ -110,4 +123,9 @@ void in_flight_set(struct in_flight* file, int collective, uint32_t ranks, uint6
 
 void in_flight_close(struct in_flight* file) {
   if (file->there && unlink(sw_text_string(&file->path)) == 0) file->there = false;
+}
+
+void in_flight_free(struct in_flight* file) {
+  sw_text_free(&file->path);
+  sw_text_free(&file->earlier);
 }

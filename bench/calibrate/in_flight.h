@@ -1,8 +1,8 @@
 /*
  * The choice that is being tried, on disk beside the profile as FILE.in-flight: where a run ends without a word (the
  * machine froze, the job was killed), the next one knows what not to try again. A line for each choice: collective,
- * ranks, bytes, algorithm, protocol and channels (0: NCCL's own), separated by tabs. The last is the one in flight; those
- * before it ended earlier runs, and stay until the profile has them.
+ * ranks, bytes, algorithm, protocol (auto: left to NCCL) and channels (0: likewise), separated by tabs. The last is the
+ * one in flight; those before it ended earlier runs, and stay until the profile has them.
  */
 #ifndef SW_IN_FLIGHT_H
 #define SW_IN_FLIGHT_H
@@ -29,5 +29,6 @@ void in_flight_set(struct in_flight* file, int collective, uint32_t ranks, uint6
 
 /* The end of a run that ends in good order: the file goes. */
 void in_flight_close(struct in_flight* file);
+void in_flight_free(struct in_flight* file);
 
 #endif

@@ -1,4 +1,5 @@
-/* The NCCL settings in force while a profile is measured: they go into it, and have to hold where it is gone on with. */
+/* The NCCL settings in force while a profile is measured: they go into it, and have to hold where it is gone on with.
+ */
 #ifndef SW_IN_FORCE_H
 #define SW_IN_FORCE_H
 

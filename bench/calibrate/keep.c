@@ -1,11 +1,35 @@
 #include "calibrate/keep.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "calibrate/in_force.h"
+
+enum { LONGEST_PATH = 4096 };
+
+static void name_temporary(const char* path, char out[LONGEST_PATH]) {
+  snprintf(out, LONGEST_PATH, "%.4000s.%d.tmp", path, (int)getpid());
+}
+
+bool file_can_replace(const char* path) {
+  char temporary[LONGEST_PATH];
+  struct stat status;
+  if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+    errno = EISDIR;
+    return false;
+  }
+  name_temporary(path, temporary);
+  FILE* file = fopen(temporary, "w");
+  if (!file) return false;
+  fclose(file);
+  return unlink(temporary) == 0;
+}
+
 bool file_replace(const char* path, const char* text) {
-  char temporary[4096];
-  snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid());
+  char temporary[LONGEST_PATH];
+  name_temporary(path, temporary);
   FILE* file = fopen(temporary, "w");
   bool good = file && fputs(text, file) >= 0;
   good = file && fflush(file) == 0 && fsync(fileno(file)) == 0 && good;
@@ -32,13 +56,12 @@ void keeper_keep(void* context, const struct study* study) {
   sw_text_free(&fault);
 }
 
-static const struct sw_settings no_settings = {NULL, 0};
-
 void keeper_start(struct keeper* keeper, const struct calibrate_arguments* arguments, const struct crew* crew) {
   struct sw_facts_source machine = sw_facts_this_machine(false);
   const struct fabric_report* report = crew_report(crew, 0);
   *keeper = (struct keeper){.arguments = arguments};
   sw_facts_gather(&machine, &keeper->facts);
+  keeper->settings = in_force_read(environ, &keeper->arena);
   sw_text_printf(&keeper->source, "sizewise calibrate on %s, %u ranks", report->host, crew_ranks(crew));
   if (arguments->simulate)
     sw_text_printf(&keeper->source, ", simulated from %s with seed %llu: no machine was measured", arguments->simulate,
@@ -48,10 +71,11 @@ void keeper_start(struct keeper* keeper, const struct calibrate_arguments* argum
                                        .source = sw_text_string(&keeper->source),
                                        .report = report,
                                        .facts = &keeper->facts,
-                                       .settings = &no_settings};
+                                       .settings = &keeper->settings};
 }
 
 void keeper_free(struct keeper* keeper) {
   sw_text_free(&keeper->source);
   sw_text_free(&keeper->text);
+  sw_arena_free(&keeper->arena);
 }

@@ -56,8 +56,8 @@ bool measure_call(struct crew* crew, const struct fabric_call* call, const struc
 bool measure_twins(struct crew* crew, struct ban_list* bans, const struct measure_watch* watch, struct measured* point);
 
 /*
- * Measures auto and `choice` alone, beside each other, in `rounds` rounds (240 at most): a fresh comparison. The paired gain of the
- * choice is the median of its rounds' ratios to auto. False: the crew has failed.
+ * Measures auto and `choice` alone, beside each other, in `rounds` rounds (240 at most): a fresh comparison. The paired
+ * gain of the choice is the median of its rounds' ratios to auto. False: the crew has failed.
  */
 enum { MEASURE_MOST_PAIR_ROUNDS = 240 };
 struct measured_pair {

@@ -155,7 +155,7 @@ void passthrough_add_words(const struct passthrough* passthrough, struct sw_text
     return;
   }
   sw_text_printf(out, "The plugin passing everything through %s no tuner at all (%s",
-                 passthrough_count_differing(passthrough) ? "DIFFERS from" : "equals",
+                 passthrough_count_differing(passthrough) ? "DIFFERS from" : "shows no difference from",
                  sw_value_word(&sw_collectives, passthrough->sizes[0].call.collective));
   for (size_t i = 0; i < passthrough->count; i++) {
     const struct passthrough_size* size = &passthrough->sizes[i];

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "calibrate/passthrough.h"
 #include "ground/version.h"
 
 /* JSON's escapes are YAML's. */
@@ -44,6 +45,11 @@ static void add_note(const struct study* study, struct sw_text* out) {
   if (verified) sw_text_printf(&note, " Compared afresh with auto at %zu sizes: %zu held.", verified, held);
   if (study->end == STUDY_SPENT) sw_text_add(&note, " The budget was spent before all sizes were measured.");
   if (study->end == STUDY_INTERRUPTED) sw_text_add(&note, " Interrupted before all sizes were measured.");
+  if (study->end == STUDY_LOST) sw_text_add(&note, " The ranks failed before all sizes were measured.");
+  if (study->passthrough) {
+    sw_text_add(&note, " ");
+    passthrough_add_words(study->passthrough, &note);
+  }
   add_key(out, "note", sw_text_string(&note));
   sw_text_free(&note);
 }
@@ -51,7 +57,7 @@ static void add_note(const struct study* study, struct sw_text* out) {
 static void add_versions(const struct profile_head* head, struct sw_text* out) {
   struct sw_text text = SW_TEXT_EMPTY;
   add_version(&text, head->report->nccl);
-  if (head->nccl_path && head->nccl_path[0]) sw_text_printf(&text, " (%s)", head->nccl_path);
+  if (head->report->nccl_path[0]) sw_text_printf(&text, " (%s)", head->report->nccl_path);
   add_key(out, "nccl", sw_text_string(&text));
   sw_text_free(&text);
   if (head->report->cuda) sw_text_printf(&text, "%d.%d", head->report->cuda / 1000, head->report->cuda / 10 % 100);
@@ -123,9 +129,12 @@ static void add_choice(struct sw_text* out, struct sw_choice choice) {
     sw_text_add(out, "choice: auto");
     return;
   }
-  sw_text_printf(out, "algo: %s, proto: %s", sw_value_word(&sw_algorithms, choice.algo),
-                 sw_value_word(&sw_protocols, choice.proto));
-  if (choice.channels) sw_text_printf(out, ", channels: %u", choice.channels);
+  const char* separator = "";
+  if (choice.algo >= 0) sw_text_printf(out, "algo: %s", sw_value_word(&sw_algorithms, choice.algo));
+  if (choice.algo >= 0) separator = ", ";
+  if (choice.proto >= 0) sw_text_printf(out, "%sproto: %s", separator, sw_value_word(&sw_protocols, choice.proto));
+  if (choice.proto >= 0) separator = ", ";
+  if (choice.channels) sw_text_printf(out, "%schannels: %u", separator, choice.channels);
 }
 
 /* Nanoseconds are finer than any clock here. */
@@ -159,6 +168,10 @@ static void add_time(struct sw_text* out, struct sw_choice choice, const struct 
       sw_add_percent(out, (int64_t)(spread * 1000 + 0.5) * (SW_ONE / 1000));
     }
     add_ran(out, &measured->candidate.probe);
+  }
+  if (result->samples && measured->candidate.probe.memory) {
+    sw_text_add(out, ", memory: ");
+    sw_add_size(out, measured->candidate.probe.memory);
   }
   if (measured->candidate.excluded[0]) {
     sw_text_add(out, ", excluded: ");

@@ -10,8 +10,7 @@
 struct profile_head {
   const char* name;
   bool simulated;
-  const char* source; /* who measured, on what, with which command */
-  const char* nccl_path;
+  const char* source;                 /* who measured, on what, with which command */
   const struct fabric_report* report; /* of rank 0 */
   const struct sw_facts* facts;       /* of this machine: network, architecture */
   const struct sw_settings* settings; /* NCCL settings that held */

@@ -30,7 +30,8 @@ struct outlook progress_outlook(const struct progress* progress, double now_us, 
   double left_us = -1;
   if (progress->done && progress->total) {
     double each_us = (progress->size_us - progress->started_us) / (double)progress->done;
-    left_us = each_us * (double)(progress->total - progress->done) - (now_us - progress->size_us);
+    size_t left = progress->done < progress->total ? progress->total - progress->done : 0;
+    left_us = each_us * (double)left - (now_us - progress->size_us);
     if (left_us < 0) left_us = 0;
   }
   double budget_left_us = budget_us - now_us > 0 ? budget_us - now_us : 0;
@@ -128,6 +129,7 @@ void progress_looked(struct progress* progress, const struct fabric_call* call, 
 
 void progress_sampled(struct progress* progress, const struct crew_samples* samples) {
   static const char* const what[PHASE_COUNT] = {
+      [PHASE_PASSTHROUGH] = "comparing with no tuner",
       [PHASE_CALIBRATE] = "measuring",
       [PHASE_VERIFY] = "comparing with auto afresh",
       [PHASE_EXHAUSTIVE] = "exhaustive sweep",
@@ -163,14 +165,16 @@ static void say_finished(const struct progress* progress, const struct measured*
   sw_text_add(&text, ": auto ");
   add_us(&text, point->choices[0].result.median_us);
   add_best(&text, progress->study, point);
-  if (point->kept) sw_text_add(&text, ", kept");
-  if (progress->done <= progress->total) sw_text_printf(&text, "; %zu of %zu", progress->done, progress->total);
+  if (point->kept)
+    sw_text_add(&text, ", as an earlier run measured it");
+  else if (progress->done <= progress->total)
+    sw_text_printf(&text, "; %zu of %zu", progress->done, progress->total);
   fprintf(stderr, "%s\n", sw_text_string(&text));
   sw_text_free(&text);
 }
 
 void progress_finished(struct progress* progress, const struct measured* point) {
-  progress->done++;
+  progress->done += !(point && point->kept);
   progress->size_us = crew_clock(progress->study->crew);
   if (point && !on_terminal()) say_finished(progress, point);
 }

@@ -16,7 +16,8 @@ enum ask {
   ASK_PREPARE,    /* ask_choices -> uint32_t */
   ASK_ROUNDS,     /* uint32_t -> float[rounds][choices] */
   ASK_CHECK,      /* ask_choice -> uint32_t: 1 good */
-  ASK_PROVE       /* ask_shape -> rank_proof: of the profile that it was opened with */
+  ASK_PROVE,      /* ask_shape -> rank_proof: of the profile that it was opened with */
+  ASK_CLOSE       /* nothing -> uint32_t: the GPU is given back in good order; nothing is asked after that */
 };
 
 struct ask_choice {

@@ -7,7 +7,7 @@
 static const char header[] =
     "phase\tcollective\tranks\tnodes\tbytes\tmode\talgo\tproto\tchannels\tround\tmicroseconds\n";
 
-static const char* const phases[PHASE_COUNT] = {"calibrate", "verify", "exhaustive", "fresh"};
+static const char* const phases[PHASE_COUNT] = {"passthrough", "calibrate", "verify", "exhaustive", "fresh"};
 
 static void give_up(struct raw* raw) {
   perror(raw->path);
@@ -43,7 +43,7 @@ static const char* word_of(const struct sw_vocabulary* words, int value) {
 
 static void write_sample(struct raw* raw, const struct crew_samples* s, size_t round, size_t i) {
   struct sw_choice choice = s->choices[i];
-  fprintf(raw->file, "%s\t%s\t%u\t%u\t%llu\t%s\t%s\t%s\t%u\t%zu\t%.3f\n", phases[raw->phase],
+  fprintf(raw->file, "%s\t%s\t%u\t%u\t%llu\t%s\t%s\t%s\t%u\t%zu\t%.3f\n", s->bare ? "no-tuner" : phases[raw->phase],
           sw_value_word(&sw_collectives, s->call->collective), s->ranks, s->nodes, (unsigned long long)s->call->bytes,
           s->call->mode == FABRIC_GRAPH ? "graph" : "stream", word_of(&sw_algorithms, choice.algo),
           word_of(&sw_protocols, choice.proto), choice.channels, raw->round + round + 1,

@@ -2,7 +2,7 @@
  * Every sample as it was taken: counted, summed up by phase and, where there is a file for them, written down, a line
  * each. Columns are separated by tabs and named in the first line:
  *
- *     phase         calibrate, verify, exhaustive, fresh
+ *     phase         passthrough, no-tuner (without any: its other half), calibrate, verify, exhaustive, fresh
  *     collective    allreduce, ...
  *     ranks, nodes  of the communicator
  *     bytes         as NCCL counts them

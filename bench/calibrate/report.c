@@ -4,112 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "calibrate/exhaustive_report.h"
 #include "decide/digest.h"
 #include "ground/names.h"
 #include "screen.h"
 
-static bool on_terminal(void) {
-  return isatty(STDERR_FILENO);
-}
-
-static void clear_line(void) {
-  if (on_terminal()) fputs("\r\033[K", stderr);
-}
-
-void report_waiting(void* context, const char* text) {
-  (void)context;
-  clear_line();
-  if (on_terminal()) fprintf(stderr, "%.100s", text);
-}
-
-static uint64_t largest_size(const struct study_plan* plan) {
-  return plan->size_count ? plan->sizes[plan->size_count - 1] : 0;
-}
-
-void report_start(struct crew* crew, const struct study_plan* plan) {
-  const struct fabric_report* report = crew_report(crew, 0);
-  struct sw_text text = SW_TEXT_EMPTY;
-  clear_line();
-  sw_text_printf(&text, "%u x %s, NCCL %d.%d.%d, driver %s; %zu sizes, ", crew_ranks(crew), report->gpu,
-                 report->nccl / 10000, report->nccl / 100 % 100, report->nccl % 100, report->driver, plan->size_count);
-  sw_add_size_words(&text, plan->sizes[0]);
-  sw_text_add(&text, " to ");
-  sw_add_size_words(&text, largest_size(plan));
-  sw_text_printf(&text, "; budget %.0f s; up to ", plan->budget_us / 1e6);
-  sw_add_size_words(&text, 6 * largest_size(plan));
-  sw_text_add(&text, " of device memory a rank\n");
-  fputs(sw_text_string(&text), stderr);
-  sw_text_free(&text);
-}
-
-static void add_call(struct sw_text* text, const struct fabric_call* call) {
-  sw_text_printf(text, "%s ", sw_value_word(&sw_collectives, call->collective));
-  sw_add_size_words(text, call->bytes);
-}
-
-static void in_flight(void* context, const struct fabric_call* call, struct sw_choice choice) {
-  (void)context;
-  if (!on_terminal()) return;
-  struct sw_text text = SW_TEXT_EMPTY;
-  add_call(&text, call);
-  sw_text_add(&text, ": checking ");
-  sw_add_choice(&text, choice);
-  clear_line();
-  fputs(sw_text_string(&text), stderr);
-  sw_text_free(&text);
-}
-
-static void looked(void* context, const struct fabric_call* call, const struct race* race, size_t left) {
-  struct race_result own;
-  struct race_result best;
-  (void)context;
-  if (!on_terminal()) return;
-  struct sw_text text = SW_TEXT_EMPTY;
-  race_result(race, 0, &own);
-  race_result(race, race_leader(race), &best);
-  add_call(&text, call);
-  sw_text_printf(&text, ": auto %.1f us, best so far %.1f us, %zu choices in the race", own.median_us, best.median_us,
-                 left);
-  clear_line();
-  fputs(sw_text_string(&text), stderr);
-  sw_text_free(&text);
-}
-
-static void excluded(void* context, const struct fabric_call* call, struct sw_choice choice, const char* why) {
-  (void)context;
-  struct sw_text text = SW_TEXT_EMPTY;
-  clear_line();
-  add_call(&text, call);
-  sw_text_add(&text, ": ");
-  sw_add_choice(&text, choice);
-  fprintf(stderr, "%s excluded: %s\n", sw_text_string(&text), why);
-  sw_text_free(&text);
-}
-
-struct measure_watch report_watch(void) {
-  return (struct measure_watch){.in_flight = in_flight, .looked = looked, .excluded = excluded};
-}
-
-void report_end(void) {
-  clear_line();
-}
-
 /* --- the end ----------------------------------------------------------------------------------------------------- */
-
-/* The best choice that would win at a point; 0: auto. */
-static size_t winner_of(const struct study* study, const struct measured* point) {
-  double min_gain = (double)study->plan->min_gain / (double)SW_ONE;
-  size_t best = 0;
-  for (size_t i = 1; i < point->count; i++) {
-    const struct measured_choice* choice = &point->choices[i];
-    bool can = !choice->candidate.excluded[0] && choice->result.samples >= 6;
-    bool gains = choice->result.median_us <= point->choices[0].result.median_us * (1 - min_gain);
-    if (can && gains && choice->result.median_us < point->choices[best].result.median_us) best = i;
-  }
-  return best;
-}
 
 static const struct verified* verified_at(const struct study_table* table, uint64_t bytes) {
   for (size_t i = 0; i < table->verified_count; i++)
@@ -126,7 +27,7 @@ static void add_us(struct grid* grid, double us) {
 static void add_point(struct grid* grid, const struct study* study, const struct study_table* table,
                       const struct measured* point) {
   struct sw_text cell = SW_TEXT_EMPTY;
-  size_t best = winner_of(study, point);
+  size_t best = study_winner(study, point);
   const struct verified* v = verified_at(table, point->call.bytes);
   sw_add_size_words(&cell, point->call.bytes);
   grid_take(grid, &cell);
@@ -202,14 +103,25 @@ static void add_worth(const struct study* study, struct sw_text* out) {
                  crew_starts(study->crew) == 1 ? "" : "s");
 }
 
-static void print_json(const struct study* study) {
+static json_t* passthrough_array(const struct passthrough* passthrough) {
+  json_t* array = json_array();
+  for (size_t i = 0; passthrough && passthrough->pairs && i < passthrough->count; i++) {
+    const struct passthrough_size* size = &passthrough->sizes[i];
+    json_array_append_new(
+        array, json_pack("{s:I,s:f,s:f,s:f,s:b}", "bytes", (json_int_t)size->call.bytes, "difference", size->difference,
+                         "low", size->low, "high", size->high, "differs", passthrough_differs(size)));
+  }
+  return array;
+}
+
+static void print_json(const struct study* study, const struct exhaustive* exhaustive, const struct raw* raw) {
   json_t* root = json_object();
   json_t* points = json_array();
   for (size_t t = 0; t < study->count; t++)
     for (size_t i = 0; i < study->tables[t].count; i++) {
       const struct study_table* table = &study->tables[t];
       const struct measured* point = table->points[i];
-      size_t best = winner_of(study, point);
+      size_t best = study_winner(study, point);
       const struct verified* v = verified_at(table, point->call.bytes);
       struct sw_text choice = SW_TEXT_EMPTY;
       sw_add_choice(&choice, point->choices[best].candidate.choice);
@@ -223,22 +135,34 @@ static void print_json(const struct study* study) {
       sw_text_free(&choice);
     }
   json_object_set_new(root, "points", points);
+  json_object_set_new(root, "passthrough", passthrough_array(study->passthrough));
   json_object_set_new(root, "measuring_s", json_real(study->measuring_us / 1e6));
+  if (exhaustive) json_object_set_new(root, "exhaustive", exhaustive_json(exhaustive));
+  if (raw->path)
+    json_object_set_new(root, "raw", json_pack("{s:s,s:I}", "file", raw->path, "samples", (json_int_t)raw->samples));
   char* text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
   if (text) puts(text);
   free(text);
   json_decref(root);
 }
 
-void report_print(const struct study* study, bool json) {
+static void add_raw(const struct raw* raw, struct sw_text* out) {
+  if (raw->path) sw_text_printf(out, "%zu samples written to %s.\n", raw->samples, raw->path);
+}
+
+void report_print(const struct study* study, const struct exhaustive* exhaustive, const struct raw* raw, bool json) {
   struct sw_text out = SW_TEXT_EMPTY;
   if (json) {
-    print_json(study);
+    print_json(study, exhaustive, raw);
     return;
   }
   for (size_t i = 0; i < study->count; i++)
     if (study->tables[i].count) print_table(study, &study->tables[i], &out);
   add_worth(study, &out);
+  if (study->passthrough) passthrough_add_words(study->passthrough, &out);
+  if (study->passthrough) sw_text_add(&out, "\n");
+  if (exhaustive) exhaustive_add(exhaustive, &out);
+  add_raw(raw, &out);
   fputs(sw_text_string(&out), stdout);
   sw_text_free(&out);
 }

@@ -1,23 +1,52 @@
-/* What a calibration says: on the way, on stderr and only on a terminal; at the end, on stdout. */
+/*
+ * What a calibration says: lines on stderr on the way (report_lines.c; progress.h has the one that changes), tables on
+ * stdout at the end.
+ */
 #ifndef SW_REPORT_H
 #define SW_REPORT_H
 
+#include "calibrate/exhaustive.h"
+#include "calibrate/passthrough.h"
+#include "calibrate/raw.h"
+#include "calibrate/resume.h"
 #include "calibrate/study.h"
 
-/* What will be measured, and how much memory it takes. */
-void report_start(struct crew* crew, const struct study_plan* plan);
+/* --- on the way -------------------------------------------------------------------------------------------------- */
+
+/* Where it runs, with which libraries. */
+void report_machine(const struct crew* crew);
+
+/* What will be measured, and the memory that it takes: `share` of what is free at most. */
+void report_plan(const struct crew* crew, const struct study_plan* plan, double share);
+
+/* Sizes that are left out ("" : none), as two buffers take more than `buffers` bytes on the rank that has least. */
+void report_left_out(const struct sw_text* sizes, uint32_t rank, uint64_t buffers, double share);
+
+/* What an earlier run left. */
+void report_resumed(const struct resumed* resumed, size_t points, size_t bans);
+
+/* An in-flight file is there, and nothing reads it. */
+void report_in_flight(const char* path);
+
+/* A warning where the plugin that passes everything through differs from no tuner. */
+void report_passthrough(const struct passthrough* passthrough);
 
 /* "waiting for 3 of 8 ranks: 2, 5, 7" */
 void report_waiting(void* context, const char* text);
 
-/* Progress of the calls that are measured. */
-struct measure_watch report_watch(void);
-
-/* Takes the progress line off the screen. */
+/* Takes the changing line off the screen. */
 void report_end(void);
 
-/* A table for each collective and communicator size: size, auto, best choice, gain, verified or not. */
-void report_print(const struct study* study, bool json);
+void report_excluded(const struct fabric_call* call, struct sw_choice choice, const char* why);
+
+/* A size of the exhaustive sweep is done; nothing on a terminal, where progress is shown. */
+void report_swept(const struct exhaustive_point* point, const struct exhaustive* exhaustive);
+
+/* --- at the end -------------------------------------------------------------------------------------------------- */
+
+/* A table for each collective and communicator size: size, auto, best choice, gain, verified or not; the exhaustive
+   sweep's beside it (NULL: none was asked for). */
+void report_print(const struct study* study, const struct exhaustive* exhaustive, const struct raw* raw, bool json);
 
 /* What deploying it takes: the environment lines, with the digest of `profile` (text). */
 void report_deployment(const char* path, const char* profile);

@@ -39,13 +39,25 @@ static bool is_whole(const struct resumed* resumed, struct sw_text* fault) {
   return true;
 }
 
-bool resume_read(const char* path, struct resumed* out, struct sw_text* fault) {
+static bool same_run(const struct resumed* resumed, const char* name, enum sw_kind kind, struct sw_text* fault) {
+  static const char* const did[] = {"was measured", "was published", "was simulated"};
+  static const char* const does[] = {"measures", "publishes", "simulates"};
+  const struct sw_profile* profile = resumed->profile;
+  if (profile->kind != kind)
+    return refuse(fault, resumed, "%s, and this run %s: name another file with -o", did[profile->kind], does[kind]);
+  if (strcmp(profile->name, name) != 0)
+    return refuse(fault, resumed, "is named '%s', and this run '%s': call it so with --name, or name another file",
+                  profile->name, name);
+  return true;
+}
+
+bool resume_read(const char* path, const char* name, enum sw_kind kind, struct resumed* out, struct sw_text* fault) {
   static struct sw_diags diags;
   *out = (struct resumed){.path = path};
   if (access(path, F_OK) != 0 && errno == ENOENT) return true;
   sw_diags_start(&diags, path);
   out->profile = sw_profile_read_file(path, &out->text, &diags);
-  if (out->profile) return is_whole(out, fault);
+  if (out->profile) return same_run(out, name, kind, fault) && is_whole(out, fault);
   refuse(fault, out, "is no valid profile\n");
   sw_add_diags(fault, &diags);
   return false;
@@ -59,25 +71,14 @@ void resume_free(struct resumed* resumed) {
 
 /* --- of this very run -------------------------------------------------------------------------------------------- */
 
-static bool same_run(const struct resumed* resumed, const struct resume_here* here, struct sw_text* fault) {
-  static const char* const did[] = {"was measured", "was published", "was simulated"};
-  static const char* const does[] = {"measures", "publishes", "simulates"};
-  const struct sw_profile* profile = resumed->profile;
-  if (profile->kind != here->kind)
-    return refuse(fault, resumed, "%s, and this run %s: name another file with -o", did[profile->kind],
-                  does[here->kind]);
-  if (strcmp(profile->name, here->name) != 0)
-    return refuse(fault, resumed, "is named '%s', and this run '%s': call it so with --name, or name another file",
-                  profile->name, here->name);
-  return true;
-}
-
 static bool same_machine(const struct resumed* resumed, const struct resume_here* here, struct sw_text* fault) {
   const char* gpu = resumed->profile->provenance[SW_PROVENANCE_GPU];
   if (gpu && strcmp(gpu, here->facts.gpu) != 0)
-    return refuse(fault, resumed, "was measured elsewhere: gpu is '%s', not '%s'", here->facts.gpu, gpu);
+    return refuse(fault, resumed, "was measured on something else than this machine: gpu is '%s', not '%s'",
+                  here->facts.gpu, gpu);
   struct sw_match match = sw_match_profile(resumed->profile, &here->facts);
-  if (match.fit != SW_FITS) refuse(fault, resumed, "was measured elsewhere: %s", sw_text_string(&match.why));
+  if (match.fit != SW_FITS)
+    refuse(fault, resumed, "was measured on something else than this machine: %s", sw_text_string(&match.why));
   sw_text_free(&match.why);
   return match.fit == SW_FITS;
 }
@@ -124,9 +125,8 @@ static bool is_distinct(const struct resumed* resumed, struct sw_text* fault) {
 }
 
 bool resume_fits(const struct resumed* resumed, const struct resume_here* here, struct sw_text* fault) {
-  return !resumed->profile ||
-         (same_run(resumed, here, fault) && same_machine(resumed, here, fault) &&
-          same_shape(resumed, here, fault) && same_settings(resumed, here, fault) && is_distinct(resumed, fault));
+  return !resumed->profile || (same_machine(resumed, here, fault) && same_shape(resumed, here, fault) &&
+                               same_settings(resumed, here, fault) && is_distinct(resumed, fault));
 }
 
 /* --- its points -------------------------------------------------------------------------------------------------- */

@@ -15,16 +15,15 @@ struct resumed {
 
 /* What this run is; a profile of something else cannot be gone on with. */
 struct resume_here {
-  const char* name;
-  enum sw_kind kind;
   const struct sw_settings* settings; /* NCCL's, in force */
   struct sw_facts facts;              /* the machine, with GPU and NCCL as the ranks opened them */
   uint32_t ranks;
   uint32_t nodes;
 };
 
-/* Reads the file; it may be missing. False, with what is wrong in `fault`, when it is no profile of calibrate's. */
-bool resume_read(const char* path, struct resumed* out, struct sw_text* fault);
+/* Reads the file; it may be missing. False, with what is wrong in `fault`, when it is no profile of calibrate's, or not
+   of this name and kind. */
+bool resume_read(const char* path, const char* name, enum sw_kind kind, struct resumed* out, struct sw_text* fault);
 
 /* False, with one line in `fault`, when it was measured on something else than this run would. */
 bool resume_fits(const struct resumed* resumed, const struct resume_here* here, struct sw_text* fault);

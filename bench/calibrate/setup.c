@@ -68,7 +68,9 @@ static bool find_ranks(const struct calibrate_arguments* arguments, struct set_u
   up->job.ranks = up->job.local_ranks = ranks;
   if (ranks >= 2) return true;
   sw_text_printf(fault, "%s; it takes two GPUs or more, or --simulate PROFILE to try it without",
-                 ranks ? "this machine has one GPU" : "no GPU is found here");
+                 arguments->gpus ? "--gpus 1 is one rank"
+                 : ranks         ? "this machine has one GPU"
+                                 : "no GPU is found here");
   return false;
 }
 
@@ -96,6 +98,7 @@ bool set_up_make(const struct calibrate_arguments* arguments, struct set_up* up,
   if (!find_ranks(arguments, up, fault)) return false;
   if (arguments->simulate) up->work.simulated_nodes = simulated_nodes(up);
   up->work.job = &up->job;
+  up->work.memory = arguments->memory;
   return true;
 }
 

@@ -6,20 +6,12 @@
 
 #include "decide/plan.h"
 
-/*
- * Decode sends 8 KiB to 1 MiB from captured graphs, prefill 16 MiB and more call by call. In the middle both occur: a
- * choice is timed in graphs there, and has to win call by call, too.
+/* Samples, as for a spread: fewer prove nothing. */
+enum { LEAST_TO_WIN = 6 };
+
+/* From here on both graphs and single calls occur: a choice is timed in graphs there, and has to win call by call, too.
  */
-enum { GRAPH_UP_TO = 4 << 20, BOTH_FROM = 256 << 10 };
-
-enum fabric_mode study_mode(uint64_t bytes) {
-  return bytes <= GRAPH_UP_TO ? FABRIC_GRAPH : FABRIC_STREAM;
-}
-
-uint64_t study_size(uint64_t bytes, uint32_t ranks) {
-  uint64_t grain = 4 * (uint64_t)ranks;
-  return bytes < grain ? grain : bytes / grain * grain;
-}
+enum { BOTH_FROM = 256 << 10 };
 
 static void end_by_failure(struct study* study) {
   study->end = crew_failure(study->crew)->kind == TEAM_INTERRUPTED ? STUDY_INTERRUPTED : STUDY_LOST;
@@ -33,7 +25,7 @@ static double gain_of(const struct measured* point, size_t choice) {
 
 static bool would_win(const struct study* study, const struct measured* point, size_t i) {
   const struct measured_choice* choice = &point->choices[i];
-  return !choice->candidate.excluded[0] && choice->result.samples >= 6 &&
+  return !choice->candidate.excluded[0] && choice->result.samples >= LEAST_TO_WIN &&
          gain_of(point, i) >= (double)study->plan->min_gain / (double)SW_ONE;
 }
 
@@ -107,13 +99,19 @@ static bool complete(struct study* study, struct measured* point) {
   return false;
 }
 
+/* Where the budget ended the race after a look or two, luck would decide: such a point is none. */
+static bool is_known(const struct measured* point) {
+  return point->choices[0].result.samples >= LEAST_TO_WIN;
+}
+
 /* Measures one size into its table; `share_us` is what it may take. */
 static bool measure_size(struct study* study, struct study_table* table, uint64_t bytes, double share_us) {
   uint64_t size = study_size(bytes, table->ranks);
   struct fabric_call call = {table->collective, FABRIC_BF16, study_mode(size), size};
   struct measure_rules rules = {race_rules_default, share_us};
-  study->latest = point_at(table, size);
-  if (study->latest) return complete(study, point_at(table, size));
+  struct measured* known = point_at(table, size);
+  study->latest = known && known->kept ? known : NULL;
+  if (known) return complete(study, known);
   if (table->count == STUDY_MOST_POINTS) return true;
   rules.race.min_gain = (double)study->plan->min_gain / (double)SW_ONE;
   struct measured* point = calloc(1, sizeof *point);
@@ -122,6 +120,11 @@ static bool measure_size(struct study* study, struct study_table* table, uint64_
       !confirm_in_streams(study, point)) {
     free(point);
     end_by_failure(study);
+    return false;
+  }
+  if (!is_known(point)) {
+    free(point);
+    study->end = STUDY_SPENT;
     return false;
   }
   study->measuring_us += point->measuring_us;
@@ -230,17 +233,24 @@ void study_measure(struct study* study, void (*changed)(void* context, const str
 
 /* --- verifying --------------------------------------------------------------------------------------------------- */
 
-/* Excludes the choice at a measured size; true when it was there. */
+/* Of a choice that was measured at a point, be it as the twin of another one; 0: it was not. */
+static size_t index_of(const struct measured* point, struct sw_choice choice) {
+  for (size_t i = 1; i < point->count; i++)
+    if (sw_choice_same(point->choices[i].candidate.choice, choice)) return i;
+  for (size_t i = 0; i < point->twin_count; i++)
+    if (sw_choice_same(point->twins[i].choice, choice)) return point->twins[i].of;
+  return 0;
+}
+
+/* Excludes the choice at a measured size; true when the size was measured. */
 static bool exclude_at(struct study_table* table, const struct verified* v) {
   for (size_t i = 0; i < table->count; i++) {
     if (table->points[i]->call.bytes != v->bytes) continue;
-    for (size_t c = 1; c < table->points[i]->count; c++) {
-      struct candidate* candidate = &table->points[i]->choices[c].candidate;
-      if (sw_choice_same(candidate->choice, v->choice))
-        snprintf(candidate->excluded, sizeof candidate->excluded,
-                 "did not hold when measured afresh: gain %.1f%% (95%%: %.1f%% to %.1f%%)", v->pair.gain * 100,
-                 v->pair.low * 100, v->pair.high * 100);
-    }
+    struct candidate* candidate = &table->points[i]->choices[index_of(table->points[i], v->choice)].candidate;
+    if (!sw_choice_is_auto(candidate->choice))
+      snprintf(candidate->excluded, sizeof candidate->excluded,
+               "did not hold when measured afresh: gain %.1f%% (95%%: %.1f%% to %.1f%%)", v->pair.gain * 100,
+               v->pair.low * 100, v->pair.high * 100);
     return true;
   }
   return false;

@@ -19,6 +19,8 @@ struct study_table {
   size_t verified_count;
 };
 
+struct passthrough;
+
 /* What is to be measured. */
 struct study_plan {
   int collectives[NCCL_NUM_COLLECTIVES];
@@ -36,6 +38,7 @@ struct study {
   const struct study_plan* plan;
   struct crew* crew;
   const struct measure_watch* watch;
+  const struct passthrough* passthrough; /* NULL: our plugin was not compared with no tuner */
   struct ban_list bans;
   struct study_table tables[STUDY_MOST_TABLES];
   size_t count;

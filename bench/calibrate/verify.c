@@ -81,10 +81,6 @@ static bool compare_size(struct verification* v, const struct verify_table* tabl
   struct fabric_call call = {table->collective, FABRIC_BF16, study_mode(bytes), bytes};
   struct sw_decision decision = sw_plan_decide(plan, table->collective, bytes);
   struct compare_rules rules = {v->plan->profile->policy.min_gain, COMPARE_MOST_ROUNDS, share_us};
-  if (!decision.count) {
-    size->outcome = VERIFY_LEFT;
-    return true;
-  }
   describe(text, table, size);
   say(v, text);
   if (!find_choice(v, &call, decision, size)) return lose(v, text);
@@ -95,42 +91,65 @@ static bool compare_size(struct verification* v, const struct verify_table* tabl
 }
 
 /* What is left of the budget, in equal parts; 0: nothing is left. */
-static double share(const struct verification* v, size_t left) {
+static double share(const struct verification* v, size_t groups_left) {
   double spent = crew_clock(v->crew) - v->started_us;
-  return spent < v->plan->budget_us ? (v->plan->budget_us - spent) / (double)left : 0;
+  double left = (double)(verify_count(v, VERIFY_NOT_REACHED) * groups_left);
+  return spent < v->plan->budget_us ? (v->plan->budget_us - spent) / left : 0;
 }
 
+/* Whether a send and a receive buffer of this size may be taken on every rank. */
+static bool fits_memory(const struct verification* v, uint64_t bytes) {
+  for (uint32_t rank = 0; rank < crew_used(v->crew); rank++) {
+    uint64_t buffers = crew_report(v->crew, rank)->buffers;
+    if (buffers && bytes > buffers / 2) return false;
+  }
+  return true;
+}
+
+/* Tables of groups to come are not known yet: each group is taken to be as large as those so far. */
 static bool compare_table(struct verification* v, struct verify_table* table, const struct sw_plan* plan,
-                          size_t tables_left) {
+                          size_t groups_left) {
   for (size_t i = 0; i < table->count; i++) {
-    double share_us = share(v, (table->count - i) * tables_left);
+    struct verify_size* size = &table->sizes[i];
+    if (size->outcome == VERIFY_LEFT) continue;
+    double share_us = share(v, groups_left);
     if (share_us <= 0) return true;
-    if (!compare_size(v, table, plan, &table->sizes[i], share_us)) return false;
+    if (!fits_memory(v, size->verified.bytes))
+      size->outcome = VERIFY_TOO_LARGE;
+    else if (!compare_size(v, table, plan, size, share_us))
+      return false;
   }
   return true;
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
 
-static size_t add_tables(struct verification* v, uint32_t nodes, uint32_t ranks) {
+static void mark_left(struct verify_table* table, const struct sw_plan* plan) {
+  for (size_t i = 0; i < table->count; i++)
+    if (!sw_plan_decide(plan, table->collective, table->sizes[i].verified.bytes).count)
+      table->sizes[i].outcome = VERIFY_LEFT;
+}
+
+static size_t add_tables(struct verification* v, const struct sw_plan* plan) {
   size_t before = v->count;
   for (int c = NCCL_NUM_COLLECTIVES - 1; c >= 0; c--) {
     struct verify_table* table = &v->tables[v->count];
     if (!v->plan->collectives[c] || v->count == VERIFY_MOST_TABLES) continue;
-    table->count = verify_sizes(v->plan->profile, c, nodes, ranks, table->sizes);
+    table->count = verify_sizes(v->plan->profile, c, plan->nodes, plan->ranks, table->sizes);
     table->collective = c;
-    table->nodes = nodes;
-    table->ranks = ranks;
+    table->nodes = plan->nodes;
+    table->ranks = plan->ranks;
+    mark_left(table, plan);
     v->count += table->count > 0;
   }
   return v->count - before;
 }
 
-static bool compare_group(struct verification* v, const struct sw_plan* plan, uint32_t ranks, size_t groups_left) {
+static bool compare_group(struct verification* v, const struct sw_plan* plan, size_t groups_left) {
   size_t first = v->count;
-  size_t added = add_tables(v, crew_nodes(v->crew), ranks);
+  size_t added = add_tables(v, plan);
   for (size_t i = 0; i < added; i++)
-    if (!compare_table(v, &v->tables[first + i], plan, added - i + groups_left - 1)) return false;
+    if (!compare_table(v, &v->tables[first + i], plan, groups_left)) return false;
   return true;
 }
 
@@ -148,7 +167,7 @@ static bool verify_group(struct verification* v, uint32_t ranks, size_t groups_l
   if (!join(v, ranks)) return lose(v, text);
   struct sw_plan* plan = sw_plan_compile(v->plan->profile, crew_nodes(v->crew), ranks);
   bool good = plan ? prove(v, plan) : lose(v, "compiling the profile: out of memory");
-  good = good && can_run(v) && compare_group(v, plan, ranks, groups_left);
+  good = good && can_run(v) && compare_group(v, plan, groups_left);
   sw_plan_free(plan);
   return good;
 }
@@ -172,5 +191,5 @@ size_t verify_count(const struct verification* v, enum verify_outcome outcome) {
 
 bool verify_is_good(const struct verification* v) {
   return !v->lost && !v->differing_count && !verify_count(v, VERIFY_FAILS) && !verify_count(v, VERIFY_UNFIT) &&
-         !verify_count(v, VERIFY_NOT_REACHED);
+         !verify_count(v, VERIFY_NOT_REACHED) && !verify_count(v, VERIFY_TOO_LARGE);
 }

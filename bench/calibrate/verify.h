@@ -16,8 +16,9 @@ enum verify_outcome {
   VERIFY_NOT_REACHED, /* the budget was spent, or the run ended */
   VERIFY_LEFT,        /* the profile leaves it to NCCL: there is nothing to compare */
   VERIFY_HOLDS,
-  VERIFY_FAILS, /* it is no faster than NCCL's own choice, or not surely */
-  VERIFY_UNFIT  /* NCCL does not offer the choice here, so that its own runs */
+  VERIFY_FAILS,    /* it is no faster than NCCL's own choice, or not surely */
+  VERIFY_UNFIT,    /* NCCL does not offer the choice here, so that its own runs */
+  VERIFY_TOO_LARGE /* two buffers of it are more than the share of free memory that may be taken */
 };
 
 struct verify_size {

@@ -13,7 +13,8 @@ static json_t* outcome_word(enum verify_outcome outcome) {
                                       [VERIFY_LEFT] = "left_to_nccl",
                                       [VERIFY_HOLDS] = "holds",
                                       [VERIFY_FAILS] = "fails",
-                                      [VERIFY_UNFIT] = "not_offered"};
+                                      [VERIFY_UNFIT] = "not_offered",
+                                      [VERIFY_TOO_LARGE] = "too_large"};
   return json_string(words[outcome]);
 }
 
@@ -53,6 +54,15 @@ static json_t* differing_object(const struct verify_differing* d) {
   return object;
 }
 
+static json_t* failure_object(const struct verification* v) {
+  const struct team_failure* failure = crew_failure(v->crew);
+  json_t* object = json_object();
+  json_object_set_new(object, "while", json_string(v->at));
+  json_object_set_new(object, "rank", json_integer(failure->rank));
+  json_object_set_new(object, "text", json_string(failure->text));
+  return object;
+}
+
 void verify_add_json(const struct verification* v, struct sw_text* out) {
   json_t* root = json_object();
   json_t* sizes = json_array();
@@ -64,7 +74,7 @@ void verify_add_json(const struct verification* v, struct sw_text* out) {
   json_object_set_new(root, "profile", json_string(v->plan->name));
   json_object_set_new(root, "digest", json_string(v->plan->digest.hex));
   json_object_set_new(root, "holds", json_boolean(verify_is_good(v)));
-  json_object_set_new(root, "ended_while", v->lost ? json_string(v->at) : json_null());
+  json_object_set_new(root, "failure", v->lost ? failure_object(v) : json_null());
   json_object_set_new(root, "sizes", sizes);
   json_object_set_new(root, "differing_ranks", differing);
   char* text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));

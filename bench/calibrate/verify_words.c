@@ -8,7 +8,8 @@ static const char* outcome_words(enum verify_outcome outcome) {
                                       [VERIFY_LEFT] = "left to NCCL",
                                       [VERIFY_HOLDS] = "holds",
                                       [VERIFY_FAILS] = "does not hold",
-                                      [VERIFY_UNFIT] = "NCCL does not offer it here"};
+                                      [VERIFY_UNFIT] = "NCCL does not offer it here",
+                                      [VERIFY_TOO_LARGE] = "too large for memory"};
   return words[outcome];
 }
 
@@ -16,7 +17,10 @@ static const char* outcome_words(enum verify_outcome outcome) {
 
 static void add_time(struct grid* grid, double us, bool known) {
   struct sw_text cell = SW_TEXT_EMPTY;
-  if (known) sw_add_time_words(&cell, (uint64_t)(us * 1e6 + 0.5));
+  if (known)
+    sw_add_time_words(&cell, (uint64_t)(us * 1e6 + 0.5));
+  else
+    sw_text_add(&cell, "-");
   grid_take(grid, &cell);
 }
 
@@ -27,11 +31,17 @@ static void add_row(struct grid* grid, const struct verify_size* size) {
   sw_add_size_words(&cell, v->bytes);
   if (!size->measured) sw_text_add(&cell, " *");
   grid_take(grid, &cell);
-  if (size->outcome != VERIFY_NOT_REACHED) sw_add_choice(&cell, v->choice);
+  if (size->outcome == VERIFY_NOT_REACHED || size->outcome == VERIFY_TOO_LARGE)
+    sw_text_add(&cell, "-");
+  else
+    sw_add_choice(&cell, v->choice);
   grid_take(grid, &cell);
   add_time(grid, v->pair.own.median_us, compared);
   add_time(grid, v->pair.other.median_us, compared);
-  if (compared) sw_text_printf(&cell, "%.1f%% (%.1f to %.1f)", v->pair.gain * 100, v->pair.low * 100, v->pair.high * 100);
+  if (compared)
+    sw_text_printf(&cell, "%.1f%% (%.1f to %.1f)", v->pair.gain * 100, v->pair.low * 100, v->pair.high * 100);
+  else
+    sw_text_add(&cell, "-");
   grid_take(grid, &cell);
   grid_add(grid, outcome_words(size->outcome));
 }
@@ -83,7 +93,8 @@ static void add_differing(const struct verification* v, const struct verify_diff
 static void add_ranks(const struct verification* v, struct sw_text* out) {
   for (size_t i = 0; i < v->differing_count; i++) add_differing(v, &v->differing[i], out);
   if (!v->without_file) return;
-  sw_text_printf(out, "%zu rank%s, the first of them rank %u on %s, found no %s there: copy it before it is deployed.\n",
+  sw_text_printf(out,
+                 "%zu rank%s, the first of them rank %u on %s, found no %s there: copy it before it is deployed.\n",
                  v->without_file, v->without_file == 1 ? "" : "s", v->first_without_file,
                  crew_report(v->crew, v->first_without_file)->host, v->plan->name);
 }
@@ -110,8 +121,8 @@ static void add_good(const struct verification* v, struct sw_text* out) {
   if (!held)
     sw_text_printf(out, "%s leaves every size to NCCL here: there was nothing to compare", v->plan->name);
   else
-    sw_text_printf(out, "%s holds: it gains %.1f%% to %.1f%% at the %zu size%s where it differs from NCCL", v->plan->name,
-                   least * 100, most * 100, held, held == 1 ? "" : "s");
+    sw_text_printf(out, "%s holds: it gains %.1f%% to %.1f%% at the %zu size%s where it differs from NCCL",
+                   v->plan->name, least * 100, most * 100, held, held == 1 ? "" : "s");
   sw_text_printf(out, "; all %u ranks decide the same (digest %s).\n", crew_ranks(v->crew), v->plan->digest.hex);
 }
 
@@ -122,12 +133,16 @@ static void add_bad(const struct verification* v, struct sw_text* out) {
   const char* name = v->plan->name;
   if (failed)
     sw_text_printf(out,
-                   "%s does not hold at %zu of %zu sizes: calibrate again on this cluster as it is now (sizewise "
+                   "%s does not hold at %zu of %zu size%s: calibrate again on this cluster as it is now (sizewise "
                    "calibrate -o FILE) and deploy that profile. %s was not changed.\n",
-                   name, failed, compared, name);
+                   name, failed, compared, compared == 1 ? "" : "s", name);
   if (open && !v->lost)
     sw_text_printf(out, "%zu size%s not compared: the budget was spent; give more with --budget.\n", open,
                    open == 1 ? " was" : "s were");
+  size_t large = verify_count(v, VERIFY_TOO_LARGE);
+  if (large)
+    sw_text_printf(out, "%zu size%s not compared: two buffers are more than may be taken of the free memory here.\n",
+                   large, large == 1 ? " was" : "s were");
   if (v->differing_count) sw_text_printf(out, "%s must not be deployed before all ranks agree.\n", name);
   if (v->lost) sw_text_printf(out, "%s was not verified: the run ended while %s.\n", name, v->at);
 }

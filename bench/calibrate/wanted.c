@@ -107,10 +107,34 @@ static bool read_groups(const struct calibrate_arguments* arguments, uint32_t al
   return true;
 }
 
+/* As plugin/profile/fields.c reads names: what a profile cannot hold is refused before hours of measuring. */
+static bool check_name(const struct calibrate_arguments* arguments, struct sw_text* fault) {
+  enum { LONGEST_NAME = 64 };
+  static const char known[] = "._-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  const char* name = arguments->name;
+  if (!name) return true;
+  size_t length = strlen(name);
+  if (length && length <= LONGEST_NAME && !strchr("._-", name[0]) && strspn(name, known) == length) return true;
+  return refuse(fault, "--name", name, "letters, digits, '.', '_' and '-', 64 at most, a letter or digit first");
+}
+
 bool wanted_read(const struct calibrate_arguments* arguments, uint32_t ranks, struct study_plan* plan,
                  struct sw_text* fault) {
   plan->budget_us = arguments->budget * 1e6;
   plan->min_gain = (int64_t)(arguments->min_gain * (double)SW_ONE + 0.5);
   return read_collectives(arguments, plan, fault) && read_sizes(arguments, plan, fault) &&
-         read_groups(arguments, ranks, plan, fault);
+         read_groups(arguments, ranks, plan, fault) && check_name(arguments, fault);
+}
+
+void wanted_fit(struct study_plan* plan, uint64_t buffers, struct sw_text* left_out) {
+  size_t fitting = 0;
+  for (size_t i = 0; i < plan->size_count; i++) {
+    if (plan->sizes[i] <= buffers / 2) {
+      plan->sizes[fitting++] = plan->sizes[i];
+      continue;
+    }
+    if (left_out->length) sw_text_add(left_out, ", ");
+    sw_add_size_words(left_out, plan->sizes[i]);
+  }
+  plan->size_count = fitting;
 }

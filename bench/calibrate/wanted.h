@@ -10,4 +10,7 @@
 bool wanted_read(const struct calibrate_arguments* arguments, uint32_t ranks, struct study_plan* plan,
                  struct sw_text* fault);
 
+/* Leaves out the sizes of which two buffers take more than `buffers` bytes; names them in `left_out`. */
+void wanted_fit(struct study_plan* plan, uint64_t buffers, struct sw_text* left_out);
+
 #endif

@@ -119,13 +119,17 @@ static bool answer_connect(struct worker* w, const struct wire_message* m) {
 }
 
 /* The length that each request has; ASK_OPEN takes any. */
-static const size_t lengths[] = {[ASK_CONNECT] = sizeof(struct fabric_place), [ASK_PROBE] = sizeof(struct ask_choice),
-                                 [ASK_PREPARE] = sizeof(struct ask_choices),  [ASK_ROUNDS] = sizeof(uint32_t),
-                                 [ASK_CHECK] = sizeof(struct ask_choice),     [ASK_PROVE] = sizeof(struct ask_shape)};
+static const size_t lengths[] = {[ASK_CONNECT] = sizeof(struct fabric_place),
+                                 [ASK_PROBE] = sizeof(struct ask_choice),
+                                 [ASK_PREPARE] = sizeof(struct ask_choices),
+                                 [ASK_ROUNDS] = sizeof(uint32_t),
+                                 [ASK_CHECK] = sizeof(struct ask_choice),
+                                 [ASK_PROVE] = sizeof(struct ask_shape),
+                                 [ASK_CLOSE] = 0};
 
 static bool answer(struct worker* w, const struct wire_message* m, uint32_t attempt) {
   if (m->type == ASK_OPEN || (m->type == ASK_OPEN_BARE && !m->bytes)) return answer_open(w, m, attempt);
-  bool known = m->type > ASK_OPEN_BARE && m->type <= ASK_PROVE && m->bytes == lengths[m->type] && w->fabric;
+  bool known = m->type > ASK_OPEN_BARE && m->type <= ASK_CLOSE && m->bytes == lengths[m->type] && w->fabric;
   if (!known) return worker_fail(w->wire, "a request that this release does not know");
   switch (m->type) {
     case ASK_NEW_ID:
@@ -142,6 +146,10 @@ static bool answer(struct worker* w, const struct wire_message* m, uint32_t atte
       return answer_rounds(w, m);
     case ASK_CHECK:
       return answer_check(w, m);
+    case ASK_CLOSE:
+      fabric_close(w->fabric);
+      w->fabric = NULL;
+      return answer_done(w, true);
     case ASK_PROVE:
       return answer_prove(w, m);
     default:

@@ -11,7 +11,7 @@ struct work_context {
   const struct fabric_simulation* simulation; /* NULL: real NCCL */
   uint32_t simulated_nodes;                   /* that the ranks are spread over, evenly */
   const struct job* job;
-  double memory;            /* the share of free memory that buffers may take; 0: fabric_limit is not called */
+  double memory;          /* the share of free memory that buffers may take; 0: fabric_limit is not called */
   const char* own_digest; /* of the profile that this process was called with; NULL: none was named, or found */
 };
 

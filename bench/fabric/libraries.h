@@ -56,6 +56,7 @@ struct cuda_kernel_node {
   F(int, ReduceScatter, (const void*, void*, size_t, int, int, nccl_comm, cuda_stream))
 
 #define CUDA_FUNCTIONS(F)                                                               \
+  F(int, DeviceReset, (void))                                                           \
   F(int, SetDevice, (int))                                                              \
   F(int, GetDeviceCount, (int*))                                                        \
   F(int, DeviceGetAttribute, (int*, int, int))                                          \

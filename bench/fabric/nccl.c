@@ -47,13 +47,13 @@ size_t nccl_fabric_count(const struct nccl_fabric* f, const struct fabric_call* 
   return parts ? elements / f->place.ranks : elements;
 }
 
-static int issue(struct nccl_fabric* f, const struct fabric_call* call, unsigned turn) {
+static int issue(struct nccl_fabric* f, const struct fabric_call* call, unsigned slot, unsigned rank) {
   const struct nccl_functions* nccl = &f->libraries.nccl;
   size_t count = nccl_fabric_count(f, call);
   int type = types[call->type].nccl;
-  int root = (int)(turn % f->place.ranks);
-  void* send = f->send[turn % (unsigned)f->slots];
-  void* receive = f->receive[turn % (unsigned)f->slots];
+  int root = (int)(rank % f->place.ranks);
+  void* send = f->send[slot % (unsigned)f->slots];
+  void* receive = f->receive[slot % (unsigned)f->slots];
   switch (call->collective) {
     case NCCL_BROADCAST:
       return nccl->Broadcast(send, receive, count, type, root, f->comm, f->stream);
@@ -83,8 +83,9 @@ static bool force(struct nccl_fabric* f, struct sw_choice choice) {
   return true;
 }
 
-bool nccl_fabric_issue(struct nccl_fabric* f, const struct fabric_call* call, struct sw_choice choice, unsigned turn) {
-  return force(f, choice) && nccl_fabric_nccl(f, issue(f, call, turn), "the collective");
+bool nccl_fabric_issue(struct nccl_fabric* f, const struct fabric_call* call, struct sw_choice choice, unsigned slot,
+                       unsigned root) {
+  return force(f, choice) && nccl_fabric_nccl(f, issue(f, call, slot, root), "the collective");
 }
 
 bool nccl_fabric_barrier(struct nccl_fabric* f) {
@@ -217,6 +218,7 @@ static void close_fabric(struct fabric* fabric) {
   }
   if (f->barrier) f->libraries.cuda.Free(f->barrier);
   if (f->stream) f->libraries.cuda.StreamDestroy(f->stream);
+  f->libraries.cuda.DeviceReset();
   free(f);
 }
 

@@ -163,7 +163,7 @@ static bool exchange(struct nccl_fabric* f, const struct fabric_call* call, stru
   return send_pattern(f, call, host) &&
          nccl_fabric_cuda(f, cuda->Memset(f->receive[0], 0xa5, elements_received(f, call) * element),
                           "poisoning a buffer") &&
-         nccl_fabric_barrier(f) && nccl_fabric_issue(f, call, choice, 0) &&
+         nccl_fabric_barrier(f) && nccl_fabric_issue(f, call, choice, 0, 0) &&
          nccl_fabric_cuda(f, cuda->StreamSynchronize(f->stream), "the checked call") &&
          nccl_fabric_cuda(f, cuda->Memcpy(host, f->receive[0], elements_received(f, call) * element, CUDA_COPY_TO_HOST),
                           "fetching the result");

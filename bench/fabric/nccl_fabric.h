@@ -17,8 +17,8 @@ struct nccl_fabric {
   nccl_comm comm;
   void* tuner; /* the communicator's, steered */
   struct fabric_place place;
-  unsigned connected;                        /* algorithms that were used in this communicator, a bit each */
-  uint64_t connecting[NCCL_NUM_ALGORITHMS];  /* bytes of device memory that the first use took */
+  unsigned connected;                       /* algorithms that were used in this communicator, a bit each */
+  uint64_t connecting[NCCL_NUM_ALGORITHMS]; /* bytes of device memory that the first use took */
   cuda_stream stream;
   void* barrier; /* one float, for the untimed all-reduce that lets all ranks start together */
 
@@ -36,9 +36,10 @@ struct nccl_fabric {
   size_t count;
   cuda_event before[FABRIC_MOST_CHOICES];
   cuda_event after[FABRIC_MOST_CHOICES];
-  cuda_graph graph;
-  cuda_graph_exec exec;
-  unsigned turn; /* rises with every round or graph: turns buffers and roots */
+  cuda_graph graph[2]; /* one round forwards, one backwards */
+  cuda_graph_exec exec[2];
+  unsigned round; /* rises with every round: turns order and roots */
+  unsigned slot;  /* rises with every call: turns buffers */
   double opened_us;
 };
 
@@ -59,8 +60,9 @@ int nccl_fabric_connected(struct nccl_fabric* f, size_t free_before);
 /* Makes sure of `bytes` in each send and receive buffer, in as many slots as fabric_limit allows. */
 bool nccl_fabric_buffers(struct nccl_fabric* f, size_t bytes);
 
-/* Issues the call into the stream with the choice forced. */
-bool nccl_fabric_issue(struct nccl_fabric* f, const struct fabric_call* call, struct sw_choice choice, unsigned turn);
+/* Issues the call into the stream with the choice forced, on the buffers of `slot`, from or to rank `root`. */
+bool nccl_fabric_issue(struct nccl_fabric* f, const struct fabric_call* call, struct sw_choice choice, unsigned slot,
+                       unsigned root);
 
 /* Issues the untimed barrier. */
 bool nccl_fabric_barrier(struct nccl_fabric* f);

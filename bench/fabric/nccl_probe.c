@@ -50,7 +50,7 @@ static bool capture_one(struct nccl_fabric* f, const struct fabric_call* call, s
   const struct cuda_functions* cuda = &f->libraries.cuda;
   if (!nccl_fabric_cuda(f, cuda->StreamBeginCapture(f->stream, CUDA_CAPTURE_THREAD_LOCAL), "beginning a capture"))
     return false;
-  bool issued = nccl_fabric_issue(f, call, choice, 0);
+  bool issued = nccl_fabric_issue(f, call, choice, 0, 0);
   int ended = cuda->StreamEndCapture(f->stream, graph);
   return issued && nccl_fabric_cuda(f, ended, "ending a capture");
 }
@@ -58,8 +58,8 @@ static bool capture_one(struct nccl_fabric* f, const struct fabric_call* call, s
 bool nccl_fabric_probe(struct fabric* fabric, const struct fabric_call* call, struct sw_choice choice,
                        struct fabric_probe* out) {
   struct nccl_fabric* f = (struct nccl_fabric*)fabric;
-  struct sw_control_answer before;
-  struct sw_control_answer after;
+  struct sw_control_answer before = {0}; /* stays so after FABRIC_BY_PROFILE: the tuner is steered anew, from 0 on */
+  struct sw_control_answer after = {0};
   cuda_graph graph;
   memset(out, 0, sizeof *out);
   nccl_fabric_unprepare(f);

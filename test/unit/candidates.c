@@ -73,7 +73,10 @@ static void each_distinct_thing_once(void** state) {
   end_simulated(s);
 }
 
-/* On two nodes there are 16 channels; 64 MiB earn them all, and 32 and 64 bring no more. NCCL takes ring + Simple. */
+/*
+ * On two nodes there are 16 channels; 64 MiB earn them all, and 32 bring no more. NCCL takes ring + Simple: fewer
+ * channels alone are the same as fewer of that.
+ */
 static void channels_as_far_as_they_run(void** state) {
   (void)state;
   static const struct ban_list none;
@@ -84,9 +87,11 @@ static void channels_as_far_as_they_run(void** state) {
       bool own = algo == found.items[0].probe.algo && proto == found.items[0].probe.proto;
       size_t all = count_pair(algo, proto, false) + count_pair(algo, proto, true);
       assert_int_equal(all, 7); /* own, 1, 2, 4, 8, 16, and 32 that shows that there are no more */
-      assert_int_equal(count_pair(algo, proto, true), own ? 3 : 2);
+      assert_int_equal(count_pair(algo, proto, true), own ? 7 : 2);
       assert_null(find_choice(CHOICE((int8_t)algo, (int8_t)proto, 64)));
     }
+  assert_int_equal(count_pair(-1, -1, false), 5); /* auto, 1, 2, 4, 8 */
+  assert_int_equal(found.items[find_twin(RING(SIMPLE, 4))->of].choice.channels, 4);
   assert_int_equal(found.items[0].probe.algo, NCCL_ALGO_RING);
   assert_int_equal(found.items[0].probe.proto, NCCL_PROTO_SIMPLE);
   assert_int_equal(found.items[0].probe.channels, 16);

@@ -52,10 +52,12 @@ static int find_worker(void) {
   return worker;
 }
 
-static void looked(void* context, const struct fabric_call* call, const struct race* race, size_t left) {
+static void looked(void* context, const struct fabric_call* call, const struct race* race, struct sw_choice leader,
+                   size_t left) {
   (void)context;
   (void)call;
   (void)race;
+  (void)leader;
   (void)left;
   int worker = seen.looks++ == 0 && seen.kill_at_look ? find_worker() : 0;
   if (worker > 0) kill(worker, SIGKILL);

@@ -155,6 +155,47 @@ static void ranks(void** state) {
   }
 }
 
+static void names(void** state) {
+  (void)state;
+#define NAME_WANTED "it takes letters, digits, '.', '_' and '-', 64 at most, a letter or digit first"
+  static const struct {
+    const char* name;
+    const char* words;
+  } cases[] = {
+      {"gb10-roce-8x1", "allreduce 12KiB 8"},
+      {"0_.A", "allreduce 12KiB 8"},
+      {"a234567890123456789012345678901234567890123456789012345678901234", "allreduce 12KiB 8"},
+      {"a2345678901234567890123456789012345678901234567890123456789012345",
+       "--name: 'a2345678901234567890123456789012345678901234567890123456789012345': " NAME_WANTED},
+      {"", "--name: '': " NAME_WANTED},
+      {"a b", "--name: 'a b': " NAME_WANTED},
+      {"-a", "--name: '-a': " NAME_WANTED},
+      {"a\"", "--name: 'a\"': " NAME_WANTED},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    struct calibrate_arguments arguments = plain();
+    arguments.name = cases[i].name;
+    assert_wanted(&arguments, cases[i].words);
+  }
+}
+
+/* Two buffers, as each call needs. */
+static void memory(void** state) {
+  (void)state;
+  static struct study_plan plan;
+  struct sw_text left_out = SW_TEXT_EMPTY;
+  plan = (struct study_plan){.sizes = {1024, 2048, 4096, 8192}, .size_count = 4};
+  wanted_fit(&plan, 8192, &left_out);
+  assert_int_equal(plan.size_count, 3);
+  assert_string_equal(sw_text_string(&left_out), "8 KiB");
+  sw_text_free(&left_out);
+  wanted_fit(&plan, 4095, &left_out);
+  assert_int_equal(plan.size_count, 1);
+  assert_int_equal(plan.sizes[0], 1024);
+  assert_string_equal(sw_text_string(&left_out), "2 KiB, 4 KiB");
+  sw_text_free(&left_out);
+}
+
 static void numbers(void** state) {
   (void)state;
   static struct study_plan plan;
@@ -168,8 +209,8 @@ static void numbers(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes), cmocka_unit_test(many_sizes), cmocka_unit_test(collectives),
-      cmocka_unit_test(ranks), cmocka_unit_test(numbers),
+      cmocka_unit_test(sizes),   cmocka_unit_test(many_sizes), cmocka_unit_test(collectives), cmocka_unit_test(ranks),
+      cmocka_unit_test(numbers), cmocka_unit_test(names),      cmocka_unit_test(memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,135 @@
+#include "calibrate/exhaustive.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/exhaustive_sweep.h"
+#include "calibrate/statistics.h"
+#include "decide/plan.h"
+
+/* The chance to miss on each side of a 95% interval. */
+#define OUTSIDE 0.025
+
+/* --- afresh ------------------------------------------------------------------------------------------------------ */
+
+static struct fresh_gain gain_of(const float* us, size_t choice) {
+  double ratios[EXHAUSTIVE_FRESH_ROUNDS];
+  for (size_t round = 0; round < EXHAUSTIVE_FRESH_ROUNDS; round++)
+    ratios[round] = (double)us[3 * round + choice] / (double)us[3 * round];
+  struct middle ratio = middle_of(ratios, EXHAUSTIVE_FRESH_ROUNDS, OUTSIDE);
+  return (struct fresh_gain){1 - ratio.median, 1 - ratio.high, 1 - ratio.low};
+}
+
+static bool compare_afresh(struct crew* crew, struct exhaustive_point* point) {
+  struct sw_choice choices[] = {SW_AUTO, point->best, FABRIC_BY_PROFILE};
+  float us[3 * EXHAUSTIVE_FRESH_ROUNDS];
+  if (!crew_prepare(crew, &point->call, choices, 3) || !crew_rounds(crew, EXHAUSTIVE_FRESH_ROUNDS, us)) return false;
+  point->best_fresh = gain_of(us, 1);
+  point->decided_fresh = gain_of(us, 2);
+  return true;
+}
+
+static double profile_gain(const struct measured* point, struct sw_choice choice) {
+  for (size_t i = 1; i < point->count; i++)
+    if (sw_choice_same(point->choices[i].candidate.choice, choice))
+      return 1 - point->choices[i].result.median_us / point->choices[0].result.median_us;
+  for (size_t i = 0; i < point->twin_count; i++)
+    if (sw_choice_same(point->twins[i].choice, choice))
+      return profile_gain(point, point->choices[point->twins[i].of].candidate.choice);
+  return 0;
+}
+
+static void enter(const struct exhaustive_watch* watch, enum phase phase) {
+  if (watch->entered) watch->entered(watch->context, phase);
+}
+
+static bool run_point(struct study* study, const struct sw_plan* plan, const struct measured* measured,
+                      const struct exhaustive_watch* watch, struct exhaustive_point* out) {
+  struct sw_decision decision = sw_plan_decide(plan, measured->call.collective, measured->call.bytes);
+  enter(watch, PHASE_EXHAUSTIVE);
+  if (!exhaustive_sweep(study, measured, watch, out)) return false;
+  out->decided = decision.count ? decision.ranked[0].choice : SW_AUTO;
+  out->decided_gain = profile_gain(measured, out->decided);
+  enter(watch, PHASE_FRESH);
+  return compare_afresh(study->crew, out);
+}
+
+/* --- all sizes --------------------------------------------------------------------------------------------------- */
+
+/* Verifying adds points of its own: no race was run there. */
+static bool is_swept(const struct measured* point) {
+  return point->kept || point->measuring_us > 0;
+}
+
+static bool is_wanted(const struct study* study, const struct study_table* table, uint32_t ranks) {
+  for (size_t c = 0; c < study->plan->collective_count; c++)
+    if (table->ranks == ranks && table->collective == study->plan->collectives[c]) return true;
+  return false;
+}
+
+size_t exhaustive_sizes(const struct study* study) {
+  size_t count = 0;
+  for (size_t g = 0; g < study->plan->group_count; g++)
+    for (size_t i = 0; i < study->count; i++)
+      for (size_t k = 0; k < study->tables[i].count; k++)
+        count += is_wanted(study, &study->tables[i], study->plan->groups[g]) && is_swept(study->tables[i].points[k]);
+  return count;
+}
+
+static bool run_table(struct study* study, const struct study_table* table, const struct sw_plan* plan,
+                      const struct exhaustive_watch* watch, struct exhaustive* out) {
+  for (size_t i = 0; i < table->count; i++) {
+    struct exhaustive_point* point = &out->points[out->count];
+    if (!is_swept(table->points[i]) || out->count == out->wanted) continue;
+    if (!run_point(study, plan, table->points[i], watch, point)) return false;
+    out->count++;
+    out->sweep_us += point->sweep_us;
+    out->kept += table->points[i]->kept;
+    if (watch->finished) watch->finished(watch->context, point);
+  }
+  return true;
+}
+
+static bool run_group(struct study* study, const struct sw_profile* profile, uint32_t ranks,
+                      const struct exhaustive_watch* watch, struct exhaustive* out) {
+  bool good = crew_connect(study->crew, ranks);
+  for (size_t i = 0; i < study->count && good; i++) {
+    const struct study_table* table = &study->tables[i];
+    if (!table->count || !is_wanted(study, table, ranks)) continue;
+    struct sw_plan* plan = sw_plan_compile(profile, table->nodes, table->ranks);
+    good = plan && run_table(study, table, plan, watch, out);
+    sw_plan_free(plan);
+  }
+  return good;
+}
+
+bool exhaustive_run(struct study* study, const char* profile, const struct exhaustive_watch* watch,
+                    struct exhaustive* out) {
+  static struct sw_diags diags;
+  *out = (struct exhaustive){.wanted = exhaustive_sizes(study)};
+  out->points = calloc(out->wanted ? out->wanted : 1, sizeof *out->points);
+  sw_diags_start(&diags, "profile");
+  struct sw_profile* read = sw_profile_read(profile, strlen(profile), &diags);
+  bool good = out->points && read && crew_start(study->crew, profile);
+  for (size_t g = 0; g < study->plan->group_count && good; g++)
+    good = run_group(study, read, study->plan->groups[g], watch, out);
+  sw_profile_free(read);
+  return good;
+}
+
+void exhaustive_free(struct exhaustive* exhaustive) {
+  free(exhaustive->points);
+  *exhaustive = (struct exhaustive){0};
+}
+
+struct speedups exhaustive_speedups(const struct exhaustive* exhaustive) {
+  double best = 0;
+  double decided = 0;
+  for (size_t i = 0; i < exhaustive->count; i++) {
+    best -= log(1 - exhaustive->points[i].best_fresh.gain);
+    decided -= log(1 - exhaustive->points[i].decided_fresh.gain);
+  }
+  double count = exhaustive->count ? (double)exhaustive->count : 1;
+  return (struct speedups){exp(best / count), exp(decided / count)};
+}
