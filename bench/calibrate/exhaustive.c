@@ -21,12 +21,21 @@ static struct fresh_gain gain_of(const float* us, size_t choice) {
   return (struct fresh_gain){1 - ratio.median, 1 - ratio.high, 1 - ratio.low};
 }
 
+/* The same thing is as fast as itself: noise between two of its samples is no difference. */
+static void settle(struct exhaustive_point* point) {
+  static const struct fresh_gain none = {0, 0, 0};
+  if (sw_choice_same(point->best, point->decided)) point->best_fresh = point->decided_fresh;
+  if (sw_choice_is_auto(point->best)) point->best_fresh = none;
+  if (sw_choice_is_auto(point->decided)) point->decided_fresh = none;
+}
+
 static bool compare_afresh(struct crew* crew, struct exhaustive_point* point) {
   struct sw_choice choices[] = {SW_AUTO, point->best, FABRIC_BY_PROFILE};
   float us[3 * EXHAUSTIVE_FRESH_ROUNDS];
   if (!crew_prepare(crew, &point->call, choices, 3) || !crew_rounds(crew, EXHAUSTIVE_FRESH_ROUNDS, us)) return false;
   point->best_fresh = gain_of(us, 1);
   point->decided_fresh = gain_of(us, 2);
+  settle(point);
   return true;
 }
 
