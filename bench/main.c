@@ -5,8 +5,8 @@
  *     command      the table of commands; explain, check, calibrate, verify, demo, help: one file each
  *     options      option tables, read by parsing, help and suggestions alike
  *     open         a profile by path or name, with all that is wrong with it
- *     calibrate    calibrate/ has the parts: what is wanted, where it runs, the crew of ranks, candidates, the race, the
- *                  study, the profile that comes out; and what verify compares afresh
+ *     calibrate    in calibrate/: what is wanted, where it runs, the crew of ranks, candidates, race, study, profile
+ *     verify       in calibrate/ as well: what is compared afresh, and the proof that all ranks decide the same
  *     screen       columns and wrapped paragraphs
  *     launch/      driver, supervisors and workers; who this process is under its launcher
  *     fabric/      one rank's collectives: real NCCL, or the simulator

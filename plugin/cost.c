@@ -62,17 +62,14 @@ static inline bool find_window(const struct sw_cost_table* table, struct sw_choi
   return true;
 }
 
-static bits_of_float cheapest_of(const struct sw_cost_table* table, const struct window* window) {
+static inline bits_of_float cheapest_of(const struct sw_cost_table* table, const struct window* window) {
   bits_of_float least = USABLE_END;
-  for (int a = window->algo_from; a < window->algo_to; a++)
-    for (int p = window->proto_from; p < window->proto_to; p++)
-      least = smaller(least, bits_of(&table->entries[a * table->protocols + p]));
+  for (int p = window->proto_from; p < window->proto_to; p++) {
+    const float* entry = &table->entries[window->algo_from * table->protocols + p];
+    for (int a = window->algo_from; a < window->algo_to; a++, entry += table->protocols)
+      least = smaller(least, bits_of(entry));
+  }
   return least;
-}
-
-static bool any_usable(const struct sw_cost_table* table, int algo, const struct window* window) {
-  struct window row = {algo, algo + 1, window->proto_from, window->proto_to};
-  return algo < window->algo_to && cheapest_of(table, &row) < USABLE_END;
 }
 
 /*
@@ -80,10 +77,10 @@ static bool any_usable(const struct sw_cost_table* table, int algo, const struct
  * entry could win without having been named, the count of another algorithm must not reach it.
  */
 static bool could_be_unclamped(const struct sw_cost_table* table, const struct window* window) {
-  if (any_usable(table, NCCL_ALGO_COLLNET_DIRECT, window) || any_usable(table, NCCL_ALGO_COLLNET_CHAIN, window))
-    return true;
-  return table->several_nodes &&
-         (any_usable(table, NCCL_ALGO_NVLS, window) || any_usable(table, NCCL_ALGO_NVLS_TREE, window));
+  int end = table->several_nodes ? NCCL_ALGO_NVLS_TREE + 1 : NCCL_ALGO_COLLNET_CHAIN + 1;
+  struct window rows = {NCCL_ALGO_COLLNET_DIRECT, end < table->algorithms ? end : table->algorithms, window->proto_from,
+                        window->proto_to};
+  return cheapest_of(table, &rows) < USABLE_END;
 }
 
 /* M times the ratio, and below M even where the float would round up to it; 0 where there is no such number. */

@@ -112,7 +112,7 @@ static double on_parallel(const struct sw_table* table, struct sw_choice choice,
 }
 
 double sim_curve_us(const struct sw_table* table, struct sw_choice choice, uint64_t bytes) {
-  struct knot line[2];
+  struct knot line[2] = {{0}};
   size_t count = find_line(table, choice, as_double(bytes), line);
   for (size_t i = 0; i < count; i++)
     if (line[i].bytes == as_double(bytes)) return line[i].us;
