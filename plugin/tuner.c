@@ -19,7 +19,6 @@ struct sw_tuner {
   const struct sw_plan* plan; /* NULL: NCCL decides everything */
   uint32_t ranks;
   uint32_t nodes;
-  bool several_nodes;
   struct sw_forced forced; /* for v2, whose answer NCCL does not filter; its texts are not used after init */
   struct sw_share* share;
   struct sw_steering* steering; /* NULL, but in a calibration */
@@ -43,11 +42,6 @@ static void say(nccl_logger logger, nccl_log_level level, const char* text) {
   logger(level, flags, "sizewise", 0, "sizewise: %s%s", line, cut);
 }
 
-static void add_shape(struct sw_text* text, const struct sw_facts* facts) {
-  sw_text_printf(text, "%d rank%s on %d node%s", facts->ranks, facts->ranks == 1 ? "" : "s", facts->nodes,
-                 facts->nodes == 1 ? "" : "s");
-}
-
 /* "allreduce 3 MiB to 12 MiB: 2 channels; ..." for every segment that is not NCCL's own. Returns their number. */
 static size_t add_overrides(struct sw_text* text, const struct sw_plan* plan) {
   size_t overrides = 0;
@@ -56,12 +50,12 @@ static size_t add_overrides(struct sw_text* text, const struct sw_plan* plan) {
     struct sw_segment* segments = sw_segments_make(&plan->pieces[c], &count);
     for (size_t i = 0; segments && i < count; i++) {
       if (sw_choice_is_auto(segments[i].choice)) continue;
-      if (text->length > LONGEST_LINE && overrides++) continue; /* counted, but nobody would see it */
-      sw_text_printf(text, "%s%s ", overrides ? "; " : ": ", sw_value_word(&sw_collectives, c));
+      overrides++;
+      if (text->length > LONGEST_LINE) continue; /* counted, but nobody would see it */
+      sw_text_printf(text, "%s%s ", overrides > 1 ? "; " : ": ", sw_value_word(&sw_collectives, c));
       sw_add_range(text, segments[i].from, segments[i].to);
       sw_text_add(text, ": ");
       sw_add_choice(text, segments[i].choice);
-      overrides++;
     }
     free(segments);
   }
@@ -76,7 +70,7 @@ static void say_applies(nccl_logger logger, const struct sw_selection* selection
   size_t count = add_overrides(&overrides, plan);
   sw_text_printf(&line, "%s, profile %s (%s, %s), digest %s, %s, for ", SW_VERSION, entry->profile->name, entry->origin,
                  sw_value_word(&sw_kinds, entry->profile->kind), entry->digest.hex, sw_text_string(&selection->why));
-  add_shape(&line, facts);
+  sw_add_shape(&line, (uint32_t)facts->ranks, (uint32_t)facts->nodes);
   sw_text_printf(&line, ": %zu segment%s override%s NCCL's choice", count, count == 1 ? "" : "s",
                  count == 1 ? "s" : "");
   sw_text_add(&line, sw_text_string(&overrides));
@@ -88,7 +82,7 @@ static void say_applies(nccl_logger logger, const struct sw_selection* selection
 static void say_left_to_nccl(nccl_logger logger, const char* why, const struct sw_facts* facts) {
   struct sw_text line = SW_TEXT_EMPTY;
   sw_text_printf(&line, "%s, NCCL decides everything for ", SW_VERSION);
-  add_shape(&line, facts);
+  sw_add_shape(&line, (uint32_t)facts->ranks, (uint32_t)facts->nodes);
   sw_text_printf(&line, ": %s", why);
   say(logger, NCCL_LOG_INFO, sw_text_string(&line));
   sw_text_free(&line);
@@ -189,7 +183,6 @@ nccl_result sw_tuner_init(size_t ranks, size_t nodes, nccl_logger logger, const 
   facts.nccl = sw_facts_nccl_version(logger);
   tuner->ranks = (uint32_t)facts.ranks;
   tuner->nodes = (uint32_t)facts.nodes;
-  tuner->several_nodes = nodes > 1;
   if (!prepare(tuner, &source, &facts, first, logger)) {
     sw_tuner_finalize(tuner);
     return NCCL_INVALID_USAGE;
@@ -241,14 +234,14 @@ static bool has_answer(const struct sw_tuner* tuner, nccl_collective collective,
 void sw_tuner_ask(const struct sw_tuner* tuner, nccl_collective collective, size_t bytes, int merged_operations,
                   float* table, int algorithms, int protocols, int* channels) {
   if (tuner && tuner->steering) {
-    struct sw_cost_table costs = {table, algorithms, protocols, tuner->several_nodes};
+    struct sw_cost_table costs = {table, algorithms, protocols, tuner->nodes > 1};
     sw_steering_answer(tuner->steering, collective, bytes, merged_operations, &costs, channels);
     return;
   }
   if (!has_answer(tuner, collective, merged_operations)) return;
   struct sw_decision decision = sw_plan_decide(tuner->plan, collective, bytes);
   if (!decision.count) return;
-  struct sw_cost_table costs = {table, algorithms, protocols, tuner->several_nodes};
+  struct sw_cost_table costs = {table, algorithms, protocols, tuner->nodes > 1};
   sw_cost_apply(&costs, decision, channels);
 }
 
@@ -279,5 +272,5 @@ void sw_tuner_ask_without_table(const struct sw_tuner* tuner, nccl_collective co
 }
 
 int sw_tuner_has_several_nodes(const struct sw_tuner* tuner) {
-  return tuner && tuner->several_nodes;
+  return tuner && tuner->nodes > 1;
 }

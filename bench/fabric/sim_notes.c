@@ -1,10 +1,6 @@
 #include "fabric/sim_curve.h"
 #include "fabric/simulator.h"
 
-static void add_shape(struct sw_text* text, uint32_t ranks, uint32_t nodes) {
-  sw_text_printf(text, "%u rank%s on %u node%s", ranks, ranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s");
-}
-
 static void note_no_table(const struct fabric_place* place, struct sw_text* text) {
   struct sim_plain plain = sim_plain(place->nodes > 1);
   sw_text_printf(text,
@@ -15,9 +11,9 @@ static void note_no_table(const struct fabric_place* place, struct sw_text* text
 static void note_other_shape(const struct sw_table* table, const struct fabric_place* place, struct sw_text* text) {
   if (table->nodes == place->nodes && table->ranks == place->ranks) return;
   sw_text_add(text, "; nothing was measured for ");
-  add_shape(text, place->ranks, place->nodes);
+  sw_add_shape(text, place->ranks, place->nodes);
   sw_text_add(text, ", so these are the times of ");
-  add_shape(text, table->ranks, table->nodes);
+  sw_add_shape(text, table->ranks, table->nodes);
 }
 
 static void note_single_sizes(const struct sw_table* table, struct sw_text* text) {

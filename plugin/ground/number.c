@@ -81,6 +81,16 @@ static void skip_blanks(const char** word, size_t* length) {
   }
 }
 
+/* Reads the decimal that a word begins with, and leaves its unit in the word. */
+static enum sw_number_fault take_decimal(const char** word, size_t* length, struct decimal* out) {
+  enum sw_number_fault fault = read_decimal(*word, *length, out);
+  if (fault) return fault;
+  *word += out->length;
+  *length -= out->length;
+  skip_blanks(word, length);
+  return SW_NUMBER_OK;
+}
+
 enum sw_number_fault sw_read_whole(const char* word, size_t length, uint64_t largest, uint64_t* out) {
   struct decimal decimal;
   enum sw_number_fault fault = read_decimal(word, length, &decimal);
@@ -118,11 +128,8 @@ static enum sw_number_fault read_size_unit(const char* unit, size_t length, uint
 
 enum sw_number_fault sw_read_size(const char* word, size_t length, uint64_t* bytes) {
   struct decimal decimal;
-  enum sw_number_fault fault = read_decimal(word, length, &decimal);
+  enum sw_number_fault fault = take_decimal(&word, &length, &decimal);
   if (fault) return fault;
-  word += decimal.length;
-  length -= decimal.length;
-  skip_blanks(&word, &length);
   uint64_t unit;
   uint64_t size;
   bool exact;
@@ -137,11 +144,8 @@ enum sw_number_fault sw_read_size(const char* word, size_t length, uint64_t* byt
 
 enum sw_number_fault sw_read_time(const char* word, size_t length, uint64_t* picoseconds) {
   struct decimal decimal;
-  enum sw_number_fault fault = read_decimal(word, length, &decimal);
+  enum sw_number_fault fault = take_decimal(&word, &length, &decimal);
   if (fault) return fault;
-  word += decimal.length;
-  length -= decimal.length;
-  skip_blanks(&word, &length);
   uint64_t scale = is_unit(word, length, "us")   ? SW_PS_PER_US
                    : is_unit(word, length, "ms") ? SW_PS_PER_US * 1000
                    : is_unit(word, length, "s")  ? SW_PS_PER_US * 1000000
@@ -158,11 +162,8 @@ enum sw_number_fault sw_read_time(const char* word, size_t length, uint64_t* pic
 
 enum sw_number_fault sw_read_fraction(const char* word, size_t length, int64_t* fraction) {
   struct decimal decimal;
-  enum sw_number_fault fault = read_decimal(word, length, &decimal);
+  enum sw_number_fault fault = take_decimal(&word, &length, &decimal);
   if (fault) return fault;
-  word += decimal.length;
-  length -= decimal.length;
-  skip_blanks(&word, &length);
   bool percent = length == 1 && *word == '%';
   if (length && !percent) return SW_NUMBER_MALFORMED;
   uint64_t value;

@@ -50,3 +50,7 @@ void sw_add_choice(struct sw_text* text, struct sw_choice choice) {
   if (choice.algo >= 0 || choice.proto >= 0) sw_text_add(text, ", ");
   sw_text_printf(text, "%u channel%s", choice.channels, choice.channels == 1 ? "" : "s");
 }
+
+void sw_add_shape(struct sw_text* text, uint32_t ranks, uint32_t nodes) {
+  sw_text_printf(text, "%u rank%s on %u node%s", ranks, ranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s");
+}

@@ -28,4 +28,7 @@ bool sw_choice_possible(int collective, int algo, int proto);
 /* For people: "tree + ll, 2 channels", "2 channels", "auto". */
 void sw_add_choice(struct sw_text* text, struct sw_choice choice);
 
+/* A communicator's shape, for people: "8 ranks on 1 node". */
+void sw_add_shape(struct sw_text* text, uint32_t ranks, uint32_t nodes);
+
 #endif

@@ -6,14 +6,10 @@
 #include "select/match.h"
 #include "select/shipped.h"
 
-static const char* shape_of(const struct sw_facts* facts, char out[64]) {
-  struct sw_text text = SW_TEXT_EMPTY;
-  sw_text_printf(&text, "%d rank%s on %d node%s", facts->ranks, facts->ranks == 1 ? "" : "s", facts->nodes,
-                 facts->nodes == 1 ? "" : "s");
-  strncpy(out, sw_text_string(&text), 63);
-  out[63] = '\0';
-  sw_text_free(&text);
-  return out;
+/* "no table for 8 ranks on 1 node" */
+static void add_no_table(struct sw_text* text, const struct sw_facts* facts) {
+  sw_text_add(text, "no table for ");
+  sw_add_shape(text, (uint32_t)facts->ranks, (uint32_t)facts->nodes);
 }
 
 static bool has_shape(const struct sw_profile* profile, const struct sw_facts* facts) {
@@ -47,13 +43,13 @@ static void check_hardware(const struct sw_library* library, const struct sw_fac
 
 static void use_chosen(const struct sw_library* library, const struct sw_facts* facts, const struct sw_entry* entry,
                        const char* how, struct sw_selection* selection) {
-  char shape[64];
   if (has_shape(entry->profile, facts)) {
     selection->outcome = SW_APPLIES;
     selection->entry = entry;
     sw_text_add(&selection->why, how);
   } else {
-    sw_text_printf(&selection->why, "profile %s has no table for %s", entry->profile->name, shape_of(facts, shape));
+    sw_text_printf(&selection->why, "profile %s has ", entry->profile->name);
+    add_no_table(&selection->why, facts);
   }
   check_hardware(library, facts, entry, selection);
 }
@@ -90,7 +86,6 @@ static void select_pinned(const struct sw_library* library, const struct sw_fact
 /* Whether a profile that was only found fits; the reason why not is appended to `why`. */
 static bool fits_by_itself(const struct sw_entry* entry, const struct sw_facts* facts, int* specificity,
                            struct sw_text* why) {
-  char shape[64];
   if (!entry->profile) {
     sw_text_add(why, "invalid");
     return false;
@@ -101,7 +96,7 @@ static bool fits_by_itself(const struct sw_entry* entry, const struct sw_facts* 
     return false;
   }
   if (!has_shape(entry->profile, facts)) {
-    sw_text_printf(why, "no table for %s", shape_of(facts, shape));
+    add_no_table(why, facts);
     return false;
   }
   struct sw_match match = sw_match_profile(entry->profile, facts);
