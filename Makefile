@@ -195,7 +195,8 @@ packages = gcc libc6-dev libyaml-dev libxxhash-dev libjansson-dev libcmocka-dev 
 
 deps: ## install what is missing on Debian or Ubuntu (apt-get; needs root only then)
 	@missing=; for p in $(packages); do \
-	  dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	  dpkg-query -W -f '$${db:Status-Status} $${Architecture}\n' $$p 2>/dev/null | \
+	    grep -qE "^installed ($$(dpkg --print-architecture)|all)$$" || missing="$$missing $$p"; done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	echo "installing:$$missing"; \
 	if ! command -v apt-get >/dev/null; then echo "no apt-get here: install the equivalents of$$missing" >&2; exit 1; fi; \
