@@ -20,13 +20,14 @@ flags = -std=c11 -D_GNU_SOURCE -Iinclude -Iplugin -Ibench -Itest $(CFLAGS) -fPIC
 link  = $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE))
 say   = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2);)
 
-core_sources    = $(wildcard plugin/*/*.c) plugin/cost.c plugin/share.c plugin/steering.c
+core_sources    = $(wildcard plugin/*/*.c) plugin/cost.c plugin/promise.c plugin/say.c plugin/share.c plugin/steering.c
 plugin_sources  = plugin/tuner.c plugin/abi.c
 standin_sources = $(wildcard bench/standin/*.c)
 bench_sources   = $(filter-out $(standin_sources),$(wildcard bench/*/*.c))
 command_sources = $(wildcard bench/*.c)
 unit_sources    = $(wildcard test/unit/*.c)
 shipped         = $(sort $(wildcard profiles/*.yaml))
+workloads       = $(wildcard profiles/workloads/*)
 
 objects  = $(patsubst %.c,$(BUILD)/o/%.o,$(1))
 core     = $(BUILD)/libsizewise.a
@@ -108,7 +109,7 @@ $(BUILD)/test/gpu_fabric: $(BUILD)/o/test/gpu/fabric.o $(bench) $(standin) $(cor
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a -lm
 $(BUILD)/o/test/fuzz/profile.o: flags += -DSW_FUZZ_MAIN
-$(BUILD)/test/fuzz_profile: $(BUILD)/o/test/fuzz/profile.o $(core)
+$(BUILD)/test/fuzz_profile: $(BUILD)/o/test/fuzz/profile.o $(bench) $(core)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(flags) $(link) -o $@ $^ -l:libyaml.a
 
@@ -164,7 +165,7 @@ tsan: ## run the tests under ThreadSanitizer
 check-gpu: all $(BUILD)/test/gpu_fabric ## run the tests that need GPUs and NCCL (they say SKIP where there are none)
 	@JOBS=1 $(test_environment) test/run $(filter-out test/gpu/shapes.sh,$(wildcard test/gpu/*.sh))
 
-fuzz: $(BUILD)/test/fuzz_profile ## run the profile reader over its corpus, changed at random
+fuzz: $(BUILD)/test/fuzz_profile ## run the readers of profiles and workloads over their corpus, changed at random
 	@$(BUILD)/test/fuzz_profile test/fixtures/profiles profiles
 
 bench-decide: all $(BUILD)/test/bench_decide ## nanoseconds a getCollInfo call, by table size
@@ -204,16 +205,19 @@ deps: ## install what is missing on Debian or Ubuntu (apt-get; needs root only t
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing
 
 install: all ## install below DESTDIR/PREFIX
-	@mkdir -p '$(DESTDIR)$(LIBDIR)' '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/profiles' '$(DESTDIR)$(DATADIR)/shipped'
+	@mkdir -p '$(DESTDIR)$(LIBDIR)' '$(DESTDIR)$(BINDIR)'
+	@mkdir -p '$(DESTDIR)$(DATADIR)/profiles' '$(DESTDIR)$(DATADIR)/shipped' '$(DESTDIR)$(DATADIR)/workloads'
 	install -m 755 $(plugin) '$(DESTDIR)$(LIBDIR)/'
 	install -m 755 $(command) '$(DESTDIR)$(BINDIR)/'
 	install -m 644 $(shipped) '$(DESTDIR)$(DATADIR)/shipped/'
 	install -m 644 profiles/schema.json '$(DESTDIR)$(DATADIR)/'
+	install -m 644 $(workloads) '$(DESTDIR)$(DATADIR)/workloads/'
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(LIBDIR)/$(notdir $(plugin))' '$(DESTDIR)$(BINDIR)/$(notdir $(command))' '$(DESTDIR)$(DATADIR)/schema.json'
 	rm -f $(foreach f,$(notdir $(shipped)),'$(DESTDIR)$(DATADIR)/shipped/$(f)')
-	@for d in /shipped /profiles ''; do rmdir '$(DESTDIR)$(DATADIR)'$$d 2>/dev/null || true; done
+	rm -f $(foreach f,$(notdir $(workloads)),'$(DESTDIR)$(DATADIR)/workloads/$(f)')
+	@for d in /workloads /shipped /profiles ''; do rmdir '$(DESTDIR)$(DATADIR)'$$d 2>/dev/null || true; done
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)

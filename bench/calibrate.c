@@ -9,13 +9,8 @@
 #include "calibrate/wanted.h"
 #include "command.h"
 
-static struct calibrate_arguments arguments = {.budget = 300,
-                                               .noise = -1,
-                                               .min_gain = 0.03,
-                                               .sizes = "1KiB..128MiB",
-                                               .memory = 0.25,
-                                               .collectives = "allreduce",
-                                               .ranks = ""};
+static struct calibrate_arguments arguments = {
+    .budget = 300, .noise = -1, .min_gain = 0.03, .memory = 0.25, .ranks = ""};
 
 static volatile sig_atomic_t interrupted;
 
@@ -32,8 +27,8 @@ static int measure(const struct command* self, struct session* session, struct c
   }
   session_run(session);
   session_report(session);
-  enum study_end end = session->study.end;
-  return end == STUDY_LOST || end == STUDY_INTERRUPTED ? SW_EXIT_FINDINGS : SW_EXIT_GOOD;
+  if (!session_is_written(session)) return SW_EXIT_MISUSE;
+  return session_is_good(session) ? SW_EXIT_GOOD : SW_EXIT_FINDINGS;
 }
 
 static int drive(const struct command* self, struct set_up* up, struct session* session) {
@@ -87,11 +82,14 @@ static const struct option options[] = {
     {"-o", "FILE", OPTION_TEXT, &arguments.output, "where the profile goes; without it, to standard output"},
     {"--collective", "LIST", OPTION_TEXT, &arguments.collectives, "allreduce (default), allgather, reducescatter, ..."},
     {"--sizes", "SIZES", OPTION_TEXT, &arguments.sizes, "1KiB..128MiB (default), or a list: 12KiB,6MiB"},
+    {"--sizes-from", "WORKLOAD", OPTION_TEXT, &arguments.workload, "the sizes and collectives of an application"},
     {"--budget", "TIME", OPTION_SECONDS, &arguments.budget, "how long to measure: 90s, 5m (default), 1h"},
     {"--ranks", "LIST", OPTION_TEXT, &arguments.ranks, "sizes of sub-communicators to measure as well: 2,4"},
     {"--gpus", "N", OPTION_COUNT, &arguments.gpus, "ranks to start here; default: one for each GPU"},
     {"--name", "NAME", OPTION_TEXT, &arguments.name, "the profile's name; default: calibrated"},
     {"--min-gain", "SHARE", OPTION_SHARE, &arguments.min_gain, "a gain below this is none; default 3%"},
+    {"--max-extra-memory", "SIZE", OPTION_TEXT, &arguments.max_extra_memory,
+     "a rank: what connects with more cannot win; default: no limit"},
     {"--resume", NULL, OPTION_FLAG, &arguments.resume, "go on from the file that -o names, left by an earlier run"},
     {"--exhaustive", NULL, OPTION_FLAG, &arguments.exhaustive, "also time every choice, to see what calibrate misses"},
     {"--raw", "FILE", OPTION_TEXT, &arguments.raw, "write every sample down, tab-separated"},
@@ -109,8 +107,14 @@ const struct command calibrate_command = {
         "Measures NCCL's own choice and every algorithm, protocol and channel count beside it, at each size,\n"
         "checks their data, keeps what is proven faster, compares the finished table with auto afresh, and\n"
         "writes a profile. Without a launcher it starts one process for each GPU of this machine; under\n"
-        "mpirun, srun or torchrun each process is one rank. The profile is written after every size: Ctrl-C\n"
-        "and an exhausted budget leave a valid one.\n"
+        "mpirun, srun or torchrun each process is one rank.\n"
+        "\nThe profile is written after every size: Ctrl-C, SIGTERM and an exhausted budget leave a valid one, and\n"
+        "the report says what was not measured. A choice that hangs, crashes, fails or spoils data is left out; a\n"
+        "size where NCCL's own choice does so is left out. Where nothing can be measured no profile is written.\n"
+        "\n--budget: a tenth of it is for comparing afresh; communicators get equal parts, and in each of them the\n"
+        "collectives take turns, size by size.\n"
+        "\n--sizes-from: the collectives (unless --collective names some) and sizes of a workload, a file or a\n"
+        "shipped one's name; of more than 48 sizes those that move the most bytes.\n"
         "\n--resume goes on from the file that -o names: sizes measured in it are kept as they are. FILE.in-flight,\n"
         "beside it, names the choice that is being tried; where a run ended with it (a machine froze), the next one\n"
         "leaves that choice out. A profile of another machine, NCCL, number of ranks, or other NCCL settings is\n"
@@ -123,9 +127,22 @@ const struct command calibrate_command = {
         "\n--raw: tab-separated, a header line, a line for each sample: phase (passthrough, no-tuner, calibrate,\n"
         "verify, exhaustive, fresh), collective, ranks, nodes, bytes, mode (graph, stream), algo, proto (auto: NCCL's\n"
         "own; profile: as the profile decides), channels (0: NCCL's own), round, microseconds (most over all ranks).\n"
+        "\n--json: \"end\" (done, budget_spent, interrupted, lost); \"points\", what the profile decides at each size, "
+        "with\n"
+        "collective, ranks, nodes, bytes, measured (false: between two that were), auto_us, choice, time_us, verified\n"
+        "(null: auto), verified_gain; \"not_measured\" and \"failed\" (NCCL's own choice failed), with collective, "
+        "ranks,\n"
+        "bytes, the latter also while (measuring, verifying) and why; \"passthrough\", the plugin passing everything\n"
+        "through beside no tuner: verdict (equal, not_shown_equal, differs: by 2%; not_compared), why, and sizes with\n"
+        "bytes, difference, low, high, verdict; \"measuring_s\"; \"profile\", its text, where it is in no file; with "
+        "those options\n"
+        "\"exhaustive\" and \"raw\".\n"
+        "\nExit status: 0 measured, as far as the budget went; 1 NCCL's own choice failed at a size, the ranks were\n"
+        "lost, or it was interrupted; 2 misuse, or the profile could not be written (then it is on standard output).\n"
         "\nExamples:\n"
         "  sizewise calibrate -o cluster.yaml\n"
         "  mpirun -n 8 sizewise calibrate -o cluster.yaml --collective allreduce,allgather --budget 10m\n"
+        "  sizewise calibrate -o cluster.yaml --sizes-from gb10-m3-prefill --max-extra-memory 256MiB\n"
         "  sizewise calibrate --simulate gb10-roce-8x1 --seed 7 --sizes 12KiB..96MiB -o simulated.yaml\n",
     .options = options,
     .run = run,

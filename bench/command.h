@@ -24,6 +24,10 @@ extern const struct command explain_command;
 extern const struct command check_command;
 extern const struct command calibrate_command;
 extern const struct command verify_command;
+extern const struct command predict_command;
+extern const struct command import_command;
+extern const struct command doctor_command;
+extern const struct command env_command;
 extern const struct command demo_command;
 extern const struct command help_command;
 

@@ -12,6 +12,7 @@ static struct {
   uint32_t ranks;
   uint32_t nodes;
   struct size_list sizes;
+  bool deterministic;
   bool json;
 } arguments;
 
@@ -141,11 +142,23 @@ const struct sw_time* explain_foreign(const struct explanation* explanation, con
 
 /* --- the command ------------------------------------------------------------------------------------------------- */
 
+static int out_of_memory(void) {
+  fputs("sizewise explain: out of memory\n", stderr);
+  return SW_EXIT_MISUSE;
+}
+
+/* The deterministic mode has a digest of its own. */
+static bool has_digest(struct opened* opened) {
+  return !arguments.deterministic ||
+         sw_digest_compute_for(opened->profile, SW_MODE_DETERMINISTIC, &opened->digest, NULL);
+}
+
 static int show(const struct opened* opened) {
   struct collected collected;
   struct sw_text text = SW_TEXT_EMPTY;
   bool good = collect(opened->profile, &collected);
-  struct explanation explanation = {opened, collected.parts, collected.count, &arguments.sizes};
+  struct explanation explanation = {opened, collected.parts, collected.count, arguments.deterministic,
+                                    &arguments.sizes};
   if (good && arguments.json)
     good = explain_as_json(&explanation, &text);
   else if (good)
@@ -154,7 +167,7 @@ static int show(const struct opened* opened) {
   if (good)
     fputs(sw_text_string(&text), stdout);
   else
-    fputs("sizewise explain: out of memory\n", stderr);
+    out_of_memory();
   sw_text_free(&text);
   free_collected(&collected);
   return good ? SW_EXIT_GOOD : SW_EXIT_MISUSE;
@@ -171,7 +184,7 @@ static int explain(const struct command* self, const char* name) {
     sw_add_diags(&findings, &opened.diags);
     fputs(sw_text_string(&findings), stderr);
     sw_text_free(&findings);
-    if (opened.profile) status = show(&opened);
+    if (opened.profile) status = has_digest(&opened) ? show(&opened) : out_of_memory();
     opened_close(&opened);
   }
   sw_text_free(&fault);
@@ -194,6 +207,8 @@ static const struct option options[] = {
     {"--ranks", "N", OPTION_COUNT, &arguments.ranks, "only communicators of N ranks"},
     {"--nodes", "N", OPTION_COUNT, &arguments.nodes, "only communicators on N nodes"},
     {"--bytes", "SIZE...", OPTION_SIZES, &arguments.sizes, "only what holds for these message sizes, e.g. 12KiB 6MiB"},
+    {"--deterministic", NULL, OPTION_FLAG, &arguments.deterministic,
+     "the one choice a collective of NCCL_SIZEWISE_DETERMINISTIC=1, and what it costs"},
     {"--json", NULL, OPTION_FLAG, &arguments.json, "the same as JSON, for programs"},
     {0},
 };
@@ -213,9 +228,22 @@ const struct command explain_command = {
         "times) and reason. With --bytes, \"sizes\" has the decision at each of them; \"needs_environment\" lists "
         "what\n"
         "was faster under environment settings that a tuner cannot set.\n"
+        "\nWith --deterministic: one algorithm, protocol and channel count for a collective at all sizes, so that\n"
+        "the size of a batch does not change what a sum comes to. A choice qualifies that names all three and was\n"
+        "measured at every size that has a time of auto. First come those whose sums cannot depend on the size:\n"
+        "one channel, which NCCL cannot lower, and a tree for all-reduce or a ring for reduce and reduce-scatter.\n"
+        "Of them the one is chosen whose worst ratio to auto's time is smallest (within 2% all are equal, and the\n"
+        "fewest channels win, then the smaller geometric mean). Where none qualifies NCCL decides, and the mode\n"
+        "does not hold. Rows are measured sizes, or those of --bytes; 'x auto' and 'x by size' are the choice's\n"
+        "time divided by auto's and by that of the profile without the mode. The digest is the mode's own. In\n"
+        "JSON, \"collectives\" stands instead of the other arrays: collective, nodes, ranks, source (measured, rule,\n"
+        "none or no_table), algo, proto, channels (null: NCCL decides), size_independent_sums, measured_sizes,\n"
+        "worst_ratio, worst_bytes, reason, doubt, ignored_rules and sizes, each with bytes, auto_us, time_us, ratio\n"
+        "and by_size (algo, proto, channels, time_us).\n"
         "\nExamples:\n"
         "  sizewise explain gb10-roce-8x1\n"
         "  sizewise explain cluster.yaml --bytes 12KiB 6MiB 96MiB\n"
+        "  sizewise explain cluster.yaml --deterministic\n"
         "  sizewise explain cluster.yaml --collective allgather --ranks 8 --nodes 1 --json\n",
     .options = options,
     .run = run,

@@ -1,7 +1,7 @@
-#include <jansson.h>
+#include "explain_json.h"
+
 #include <stdlib.h>
 
-#include "explain.h"
 #include "ground/names.h"
 
 static json_t* word_or_null(const struct sw_vocabulary* words, int value) {
@@ -12,11 +12,11 @@ static json_t* count_or_null(uint64_t count) {
   return count ? json_integer((json_int_t)count) : json_null();
 }
 
-static json_t* microseconds_or_null(double picoseconds) {
+json_t* explain_microseconds(double picoseconds) {
   return picoseconds > 0 ? json_real(picoseconds / (double)SW_PS_PER_US) : json_null();
 }
 
-static void set_choice(json_t* object, struct sw_choice choice) {
+void explain_set_choice(json_t* object, struct sw_choice choice) {
   json_object_set_new(object, "algo", word_or_null(&sw_algorithms, choice.algo));
   json_object_set_new(object, "proto", word_or_null(&sw_protocols, choice.proto));
   json_object_set_new(object, "channels", count_or_null(choice.channels));
@@ -29,7 +29,7 @@ static json_t* settings_object(const struct sw_settings* settings) {
   return object;
 }
 
-static void set_place(json_t* object, const struct part* part) {
+void explain_set_place(json_t* object, const struct part* part) {
   json_object_set_new(object, "collective", json_string(sw_value_word(&sw_collectives, part->collective)));
   json_object_set_new(object, "nodes", count_or_null(part->plan->nodes));
   json_object_set_new(object, "ranks", count_or_null(part->plan->ranks));
@@ -38,9 +38,9 @@ static void set_place(json_t* object, const struct part* part) {
 static void set_decision(json_t* object, const struct sw_policy* policy, const struct sw_segment* segment) {
   struct sw_text reason = SW_TEXT_EMPTY;
   bool overrides = !sw_choice_is_auto(segment->choice) && segment->auto_ps > 0;
-  set_choice(object, segment->choice);
-  json_object_set_new(object, "time_us", microseconds_or_null(segment->time_ps));
-  json_object_set_new(object, "auto_us", microseconds_or_null(segment->auto_ps));
+  explain_set_choice(object, segment->choice);
+  json_object_set_new(object, "time_us", explain_microseconds(segment->time_ps));
+  json_object_set_new(object, "auto_us", explain_microseconds(segment->auto_ps));
   json_object_set_new(object, "gain", overrides ? json_real(1 - segment->time_ps / segment->auto_ps) : json_null());
   json_object_set_new(object, "at_bytes", count_or_null(segment->at_bytes));
   sw_add_reason(&reason, policy, segment);
@@ -51,7 +51,7 @@ static void set_decision(json_t* object, const struct sw_policy* policy, const s
 static json_t* segment_object(const struct part* part, const struct sw_policy* policy,
                               const struct sw_segment* segment) {
   json_t* object = json_object();
-  set_place(object, part);
+  explain_set_place(object, part);
   json_object_set_new(object, "from_bytes", json_integer((json_int_t)segment->from));
   json_object_set_new(object, "to_bytes",
                       segment->to == UINT64_MAX ? json_null() : json_integer((json_int_t)segment->to));
@@ -62,7 +62,7 @@ static json_t* segment_object(const struct part* part, const struct sw_policy* p
 static json_t* size_object(const struct part* part, const struct sw_policy* policy, uint64_t bytes) {
   struct sw_segment at = sw_segment_at(&part->plan->pieces[part->collective], bytes);
   json_t* object = json_object();
-  set_place(object, part);
+  explain_set_place(object, part);
   json_object_set_new(object, "bytes", json_integer((json_int_t)bytes));
   set_decision(object, policy, &at);
   return object;
@@ -70,11 +70,11 @@ static json_t* size_object(const struct part* part, const struct sw_policy* poli
 
 static json_t* foreign_object(const struct part* part, const struct sw_point* point, const struct sw_time* time) {
   json_t* object = json_object();
-  set_place(object, part);
+  explain_set_place(object, part);
   json_object_set_new(object, "bytes", json_integer((json_int_t)point->bytes));
-  set_choice(object, time->choice);
-  json_object_set_new(object, "time_us", microseconds_or_null((double)time->median_ps));
-  json_object_set_new(object, "auto_us", microseconds_or_null((double)point->times[0].median_ps));
+  explain_set_choice(object, time->choice);
+  json_object_set_new(object, "time_us", explain_microseconds((double)time->median_ps));
+  json_object_set_new(object, "auto_us", explain_microseconds((double)point->times[0].median_ps));
   json_object_set_new(object, "environment", settings_object(&time->settings));
   return object;
 }
@@ -102,8 +102,11 @@ static json_t* keyed_object(const struct sw_vocabulary* keys, const char* const*
 }
 
 static json_t* policy_object(const struct sw_policy* policy) {
-  return json_pack("{s:f,s:f,s:f}", "min_gain", (double)policy->min_gain / (double)SW_ONE, "reach",
-                   (double)policy->reach / (double)SW_ONE, "gap", (double)policy->gap / (double)SW_ONE);
+  json_t* object = json_pack("{s:f,s:f,s:f}", "min_gain", (double)policy->min_gain / (double)SW_ONE, "reach",
+                             (double)policy->reach / (double)SW_ONE, "gap", (double)policy->gap / (double)SW_ONE);
+  if (policy->max_extra_memory != UINT64_MAX)
+    json_object_set_new(object, "max_extra_memory", json_integer((json_int_t)policy->max_extra_memory));
+  return object;
 }
 
 static json_t* head_object(const struct opened* opened) {
@@ -120,8 +123,14 @@ static json_t* head_object(const struct opened* opened) {
   return object;
 }
 
-bool explain_as_json(const struct explanation* explanation, struct sw_text* out) {
-  json_t* root = head_object(explanation->opened);
+static void set_uniform(json_t* root, const struct explanation* explanation) {
+  json_t* collectives = json_array();
+  for (size_t i = 0; i < explanation->count; i++)
+    json_array_append_new(collectives, explain_uniform_as_json(explanation, &explanation->parts[i]));
+  json_object_set_new(root, "collectives", collectives);
+}
+
+static void set_by_size(json_t* root, const struct explanation* explanation) {
   json_t* segments = json_array();
   json_t* sizes = json_array();
   json_t* foreign = json_array();
@@ -133,6 +142,15 @@ bool explain_as_json(const struct explanation* explanation, struct sw_text* out)
   else
     json_decref(sizes);
   json_object_set_new(root, "needs_environment", foreign);
+}
+
+bool explain_as_json(const struct explanation* explanation, struct sw_text* out) {
+  json_t* root = head_object(explanation->opened);
+  json_object_set_new(root, "mode", json_string(explanation->deterministic ? "deterministic" : "by size"));
+  if (explanation->deterministic)
+    set_uniform(root, explanation);
+  else
+    set_by_size(root, explanation);
   char* text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
   if (text) sw_text_printf(out, "%s\n", text);
   free(text);

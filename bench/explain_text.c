@@ -20,11 +20,11 @@ static void add_match(const struct sw_profile* profile, struct sw_text* out) {
   sw_text_free(&match);
 }
 
-static void add_head(const struct opened* opened, struct sw_text* out) {
+static void add_head(const struct opened* opened, bool deterministic, struct sw_text* out) {
   const struct sw_profile* profile = opened->profile;
   sw_text_printf(out, "%-*s%s (%s, %s)\n", LABEL, "profile", profile->name, sw_text_string(&opened->origin),
                  sw_value_word(&sw_kinds, profile->kind));
-  sw_text_printf(out, "%-*s%s\n", LABEL, "digest", opened->digest.hex);
+  sw_text_printf(out, "%-*s%s%s\n", LABEL, "digest", opened->digest.hex, deterministic ? " (deterministic mode)" : "");
   add_provenance(profile, out);
   add_match(profile, out);
   sw_text_printf(out, "%-*smin_gain ", LABEL, "policy");
@@ -33,6 +33,10 @@ static void add_head(const struct opened* opened, struct sw_text* out) {
   sw_add_fixed(out, (uint64_t)profile->policy.reach, 8);
   sw_text_add(out, ", gap ");
   sw_add_fixed(out, (uint64_t)profile->policy.gap, 8);
+  if (profile->policy.max_extra_memory != UINT64_MAX) {
+    sw_text_add(out, ", max_extra_memory ");
+    sw_add_size_words(out, profile->policy.max_extra_memory);
+  }
   sw_text_add(out, "\n");
 }
 
@@ -144,10 +148,14 @@ static void add_foreign(const struct explanation* explanation, const struct part
 }
 
 void explain_as_text(const struct explanation* explanation, struct sw_text* out) {
-  add_head(explanation->opened, out);
+  add_head(explanation->opened, explanation->deterministic, out);
   for (size_t i = 0; i < explanation->count; i++) {
     const struct part* part = &explanation->parts[i];
     add_title(part, out);
+    if (explanation->deterministic) {
+      explain_uniform_as_text(explanation, part, out);
+      continue;
+    }
     if (explanation->sizes->count)
       add_sizes(explanation, part, out);
     else

@@ -8,8 +8,17 @@
 #include "ground/number.h"
 #include "ground/version.h"
 
-const struct command* const commands[] = {
-    &explain_command, &check_command, &calibrate_command, &verify_command, &demo_command, &help_command, NULL};
+const struct command* const commands[] = {&explain_command,
+                                          &check_command,
+                                          &calibrate_command,
+                                          &verify_command,
+                                          &predict_command,
+                                          &import_command,
+                                          &doctor_command,
+                                          &env_command,
+                                          &demo_command,
+                                          &help_command,
+                                          NULL};
 
 const struct command* command_find(const char* name) {
   for (const struct command* const* command = commands; *command; command++)
@@ -44,6 +53,7 @@ static void print_overview(void) {
       "  NCCL_SIZEWISE_PATH=FOLDERS        where profiles are searched, separated by ':'\n"
       "  NCCL_SIZEWISE_EXPECT=DIGEST       what every rank must have\n"
       "  NCCL_SIZEWISE_STRICT=1            an invalid file in a searched folder stops the job\n"
+      "  NCCL_SIZEWISE_DETERMINISTIC=1     one choice a collective at all sizes, so that sums do not depend on them\n"
       "\nExit status: 0 done, 1 something is wrong with what was looked at, 2 misuse.");
 }
 

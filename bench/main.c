@@ -2,11 +2,16 @@
  * sizewise: the command line. A map of the folder:
  *
  *     main         finds the command and runs it
- *     command      the table of commands; explain, check, calibrate, verify, demo, help: one file each
+ *     command      the table of commands; explain, check, calibrate, verify, predict, import, doctor, env, demo,
+ *                  help: one file each
  *     options      option tables, read by parsing, help and suggestions alike
  *     open         a profile by path or name, with all that is wrong with it
  *     calibrate    in calibrate/: what is wanted, where it runs, the crew of ranks, candidates, race, study, profile
  *     verify       in calibrate/ as well: what is compared afresh, and the proof that all ranks decide the same
+ *     predict      in predict/: settings, prices, rows, text and JSON; workload/ reads and writes what it is about
+ *     import       in import/: lines, kinds of files, nccl-tests, rules, NCCL's log; profile or workload from them
+ *     env          in env/: the lines for each place, what helps and no tuner can set, JSON
+ *     doctor       in doctor/: sources of settings, findings and costs, the tuner, profiles; diagnosis.h has its map
  *     screen       columns and wrapped paragraphs
  *     launch/      driver, supervisors and workers; who this process is under its launcher
  *     fabric/      one rank's collectives: real NCCL, or the simulator

@@ -201,6 +201,8 @@ static const struct option options[] = {
     {"--ranks", "LIST", OPTION_TEXT, &arguments.ranks, "only these communicators, and that of all ranks: 2,4"},
     {"--budget", "TIME", OPTION_SECONDS, &arguments.budget, "how long to compare: 60s (default), 5m"},
     {"--gpus", "N", OPTION_COUNT, &arguments.gpus, "ranks to start here; default: one for each GPU"},
+    {"--memory", "SHARE", OPTION_SHARE, &arguments.memory,
+     "of free memory, for buffers; larger sizes are not compared; 25%"},
     SET_UP_OPTIONS(arguments),
     {0},
 };
@@ -217,12 +219,13 @@ const struct command verify_command = {
         "those that mpirun, srun or torchrun start; each of these also looks whether its own file of that\n"
         "name is the same one.\n"
         "\nA size holds where the whole 95% interval of its gain lies above 0. Exit status: 0 all holds;\n"
-        "1 something does not, was not compared, or a rank differs; 2 misuse, or a profile for other ranks.\n"
+        "1 something does not, hung or failed, was not compared, or a rank differs; 2 misuse, or a profile for other "
+        "ranks.\n"
         "\nThe JSON has \"holds\", \"digest\", \"failure\" (null, or what ended the run), \"differing_ranks\", and "
         "the\n"
         "array \"sizes\"; each has collective, nodes, ranks, bytes, measured, algo, proto, channels (null: NCCL's\n"
-        "own), outcome (holds, fails, left_to_nccl, not_offered, too_large, not_compared) and, where it was\n"
-        "compared, auto_us, time_us, gain, gain_low, gain_high.\n"
+        "own), outcome (holds, fails, left_to_nccl, not_offered, failed, too_large, not_compared) and, where it was\n"
+        "compared, auto_us, time_us, gain, gain_low, gain_high; why, where it failed.\n"
         "\nExamples:\n"
         "  sizewise verify cluster.yaml\n"
         "  mpirun -n 8 sizewise verify cluster.yaml --collective allreduce --budget 2m\n"

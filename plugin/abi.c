@@ -5,6 +5,8 @@
  *     tuner      one communicator: init, answer, log
  *     steering   the forced choice of a calibration
  *     share      what the communicators of a process have in common
+ *     say        what the log is told about a communicator
+ *     promise    where the deterministic mode does not hold
  *     cost       NCCL's cost table, read and written
  *     select     which profile applies here, and why; the NCCL_SIZEWISE_* settings; what forced settings cost
  *     facts      what this machine is: GPU, network, driver, NCCL, and NCCL's own settings

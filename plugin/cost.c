@@ -132,18 +132,19 @@ static bool write_window(const struct sw_cost_table* table, struct sw_choice cho
   return true;
 }
 
-void sw_cost_apply(const struct sw_cost_table* table, struct sw_decision decision, int* channels) {
-  if (!decision.count || !table->entries || table->algorithms <= 0 || table->protocols <= 0) return;
+bool sw_cost_apply(const struct sw_cost_table* table, struct sw_decision decision, int* channels) {
+  if (!decision.count || !table->entries || table->algorithms <= 0 || table->protocols <= 0) return true;
   bits_of_float least = cheapest_of_all(table);
-  if (least == 0 || least >= USABLE_END) return;
+  if (least == 0 || least >= USABLE_END) return true;
   float cheapest = float_of(least);
   for (const struct sw_ranked* r = decision.ranked; r < decision.ranked + decision.count; r++) {
     float target = target_of(cheapest, r->ratio);
     if (!(target > 0)) continue;
     bool pair = r->choice.algo >= 0 && r->choice.proto >= 0;
-    if (!pair && write_window(table, r->choice, cheapest, target, channels)) return;
+    if (!pair && write_window(table, r->choice, cheapest, target, channels)) return true;
     if (!pair || !write_pair(table, r->choice, cheapest, target)) continue;
     if (r->choice.channels) *channels = r->choice.channels;
-    return;
+    return true;
   }
+  return false;
 }

@@ -23,7 +23,8 @@ struct sw_cost_table {
 /*
  * Writes the first of the decision's choices that the table offers, and its channel count into `channels` (which is 0
  * beforehand: NCCL's own). Writes nothing when none fits: then NCCL decides. Never writes a negative number or 0.
+ * False when the table has usable entries, but none that fits.
  */
-void sw_cost_apply(const struct sw_cost_table* table, struct sw_decision decision, int* channels);
+bool sw_cost_apply(const struct sw_cost_table* table, struct sw_decision decision, int* channels);
 
 #endif

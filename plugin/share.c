@@ -21,6 +21,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sw_share* shares;
 static bool warned[SW_WARNING_COUNT];
 
+enum { MOST_SHAPES = 32 };
+static struct {
+  uint32_t nodes;
+  uint32_t ranks;
+} shapes[MOST_SHAPES];
+static size_t shape_count;
+
 static struct sw_share* find_share(const struct sw_switches* switches) {
   for (struct sw_share* share = shares; share; share = share->next)
     if (sw_switches_same(&share->library->switches, switches)) return share;
@@ -98,7 +105,7 @@ static struct sw_plan* make_plan(struct sw_share* share, const struct sw_profile
     struct sw_entry* entry = &share->library->entries[i];
     if (entry->profile == profile && sw_kept_take(&entry->kept, nodes, ranks, &shape)) return sw_plan_make(&shape);
   }
-  return sw_plan_compile(profile, nodes, ranks);
+  return sw_plan_compile_for(profile, share->library->mode, nodes, ranks);
 }
 
 static const struct sw_plan* add_plan(struct sw_share* share, const struct sw_profile* profile, uint32_t nodes,
@@ -129,6 +136,18 @@ bool sw_share_is_first(enum sw_warning warning) {
   pthread_mutex_lock(&lock);
   bool first = !warned[warning];
   warned[warning] = true;
+  pthread_mutex_unlock(&lock);
+  return first;
+}
+
+bool sw_share_is_first_shape(uint32_t nodes, uint32_t ranks) {
+  pthread_mutex_lock(&lock);
+  bool first = shape_count < MOST_SHAPES;
+  for (size_t i = 0; i < shape_count && first; i++) first = shapes[i].nodes != nodes || shapes[i].ranks != ranks;
+  if (first) {
+    shapes[shape_count].nodes = nodes;
+    shapes[shape_count++].ranks = ranks;
+  }
   pthread_mutex_unlock(&lock);
   return first;
 }

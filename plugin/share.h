@@ -29,4 +29,7 @@ enum sw_warning { SW_WARNED_FORCED, SW_WARNED_SELECTION, SW_WARNING_COUNT };
 /* True for the first caller in this process alone. */
 bool sw_share_is_first(enum sw_warning warning);
 
+/* True for the first caller with this shape; false, too, once very many shapes were seen. */
+bool sw_share_is_first_shape(uint32_t nodes, uint32_t ranks);
+
 #endif

@@ -18,15 +18,15 @@ nccl_result sw_tuner_init(size_t ranks, size_t nodes, nccl_logger logger, const 
                           void** context);
 
 /* Answers for one call: writes into the cost table and the channel count, or leaves both. `context` may be NULL. */
-void sw_tuner_ask(const struct sw_tuner* tuner, nccl_collective collective, size_t bytes, int merged_operations,
-                  float* table, int algorithms, int protocols, int* channels);
+void sw_tuner_ask(struct sw_tuner* tuner, nccl_collective collective, size_t bytes, int merged_operations, float* table,
+                  int algorithms, int protocols, int* channels);
 
 /*
  * Answers where there is no table (v2): names an algorithm and a protocol together, or neither. `unclamped`: CollNet,
  * or NVLS over several nodes, could run, which would take a channel count as it is.
  */
-void sw_tuner_ask_without_table(const struct sw_tuner* tuner, nccl_collective collective, size_t bytes,
-                                int merged_operations, int unclamped, int* algorithm, int* protocol, int* channels);
+void sw_tuner_ask_without_table(struct sw_tuner* tuner, nccl_collective collective, size_t bytes, int merged_operations,
+                                int unclamped, int* algorithm, int* protocol, int* channels);
 
 /* Frees a context; NULL, which NCCL passes after a failed init, is fine. */
 void sw_tuner_finalize(struct sw_tuner* tuner);

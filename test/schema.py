@@ -106,9 +106,9 @@ def constant(name, text):
     return int(re.search(rf"\b{name} = (\d+)", text)[1])
 
 
-def fields(array):
+def fields(array, reader=READER):
     """Keys and required keys of a table of fields; SW_CHOICE_FIELDS stands for the choice's."""
-    body = re.search(rf"sw_field {array}\[\] = \{{(.*?)\}};", READER, re.S)[1]
+    body = re.search(rf"sw_field {array}\[\] = \{{(.*?)\}};", reader, re.S)[1]
     if "SW_CHOICE_FIELDS" in body:
         body += re.search(r"#define SW_CHOICE_FIELDS(.*?)\nvoid", READER, re.S)[1].replace("\\\n", " ")
     pairs = FIELD.findall(body)
@@ -223,6 +223,7 @@ VALUES = {
         "0 0% 3% 0.03 2.5% 99% 99.0% 98.9% 0.99 0.9 0.985 0.990 00.1", "3 100% 99.1% 0.991 1 1.0 -3% 1e-2 3%% x"),
     ("properties", "policy", "properties", "reach"): (
         "1 2 1.5 150% 100% 1000 1000.0 999.9 100000% 02", "0 0.5 0.99999999 99% 1000.1 1001 100001% x 2x"),
+    ("properties", "policy", "properties", "max_extra_memory"): ("0 1GiB 512M 1073741824 1.5G 8k", "1GB 1MB x -1 1T"),
     POINT + ("properties", "bytes"): (
         "1 12288 12K 12k 12KiB 12kib 12B 1.5K 0.5M 6MiB 2g 1024m", "0 0K 0.0K 12KB 6mb 2GB 12X 12Ki 1e3 .5K 1.K -1 K"),
     TIME + ("properties", "median"): ("76us 13.4us 1.14ms 2s 2S 76US 0.1us", "76 0us 0.0ms 76ns -1us us 1e3us 1h"),
@@ -249,9 +250,15 @@ def check_values():
         check(bool(re.search(names, word)) == bool(taken), f"settings: {word}")
 
 
-jsonschema.Draft7Validator.check_schema(SCHEMA)
-for test in (check_files, check_bad_fixtures, check_keys, check_words, check_bounds, check_values):
-    test()
-for failure in failures:
-    print("schema.py:", failure, file=sys.stderr)
-sys.exit(bool(failures))
+def run(schema, tests):
+    """Ends the program: 1, with every failure on stderr, when there is one."""
+    jsonschema.Draft7Validator.check_schema(schema)
+    for test in tests:
+        test()
+    for failure in failures:
+        print(os.path.basename(sys.argv[0]) + ":", failure, file=sys.stderr)
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    run(SCHEMA, (check_files, check_bad_fixtures, check_keys, check_words, check_bounds, check_values))

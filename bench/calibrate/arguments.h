@@ -11,6 +11,8 @@ struct calibrate_arguments {
   const char* output;
   const char* collectives;
   const char* sizes;
+  const char* workload; /* that the sizes are from */
+  const char* max_extra_memory;
   const char* ranks;
   const char* name;
   const char* raw;

@@ -10,18 +10,22 @@ enum why why_excluded(const char* words) {
   static const struct {
     const char* beginning;
     enum why why;
-  } known[] = {{"gains in CUDA graphs alone", WHY_NO_USE}, {"did not hold", WHY_NO_USE}, {"wrong data", WHY_DATA}};
+  } known[] = {{"gains in CUDA graphs alone", WHY_NO_USE},
+               {"did not hold", WHY_NO_USE},
+               {"not compared afresh", WHY_NO_USE},
+               {"wrong data", WHY_DATA}};
   if (!words[0]) return WHY_NOT;
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
     if (strncmp(words, known[i].beginning, strlen(known[i].beginning)) == 0) return known[i].why;
   return WHY_FAILED;
 }
 
-void ban(struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice, const char* why) {
-  if (list->count == sizeof list->items / sizeof list->items[0]) return;
+bool ban(struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice, const char* why) {
+  if (list->count == MOST_BANS) return false;
   struct banned* item = &list->items[list->count++];
   *item = (struct banned){.collective = collective, .ranks = ranks, .choice = choice};
   snprintf(item->why, sizeof item->why, "%s", why);
+  return true;
 }
 
 const char* ban_of(const struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice) {
@@ -34,7 +38,7 @@ const char* ban_of(const struct ban_list* list, int collective, uint32_t ranks, 
   return NULL;
 }
 
-static bool same_thing(const struct fabric_probe* a, const struct fabric_probe* b) {
+bool candidates_same(const struct fabric_probe* a, const struct fabric_probe* b) {
   return a->algo == b->algo && a->proto == b->proto && a->channels == b->channels && a->threads == b->threads;
 }
 
@@ -45,7 +49,7 @@ static void add_twin(struct candidates* out, struct sw_choice choice, size_t of)
 /* Adds a candidate, or a twin of the one that runs the same thing. */
 static void add(struct candidates* out, struct sw_choice choice, const struct fabric_probe* probe) {
   for (size_t i = 0; i < out->count; i++) {
-    if (out->items[i].excluded[0] || !same_thing(&out->items[i].probe, probe)) continue;
+    if (out->items[i].excluded[0] || !candidates_same(&out->items[i].probe, probe)) continue;
     add_twin(out, choice, i);
     return;
   }

@@ -43,13 +43,16 @@ struct banned {
   char why[160];
 };
 
+/* Where so many fail, nothing that is measured is worth anything. */
+enum { MOST_BANS = 1024 };
+
 struct ban_list {
-  struct banned items[64];
+  struct banned items[MOST_BANS];
   size_t count;
 };
 
-/* Adds a ban; beyond the list's end it is dropped. */
-void ban(struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice, const char* why);
+/* Adds a ban; false: the list is full, and the choice must not be met again. */
+bool ban(struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice, const char* why);
 
 /* Why a choice is banned, or NULL. A ban of a pair holds for all its channel counts. */
 const char* ban_of(const struct ban_list* list, int collective, uint32_t ranks, struct sw_choice choice);
@@ -67,6 +70,9 @@ struct candidates_watch {
  */
 bool candidates_find(struct crew* crew, const struct fabric_call* call, const struct ban_list* bans,
                      const struct candidates_watch* watch, struct candidates* out, struct sw_choice* culprit);
+
+/* Whether two choices are twins: the same kernel on the same channels, with the same threads. */
+bool candidates_same(const struct fabric_probe* a, const struct fabric_probe* b);
 
 /* Whether NCCL offers a pair for a call, by what a probe of auto for it shows. */
 bool candidates_offered(const struct fabric_probe* own, int algo, int proto);

@@ -21,6 +21,10 @@ struct verified {
   bool holds; /* the gain's interval lies above 0 */
 };
 
+/* Compares a choice with auto: fills the pair. False: the crew has failed. */
+bool compare_choice(struct crew* crew, const struct fabric_call* call, struct sw_choice choice,
+                    const struct compare_rules* rules, struct measured_pair* out);
+
 /* Compares what the profile that the workers were started with decides for the call with auto: fills pair and holds.
    False: the crew has failed. */
 bool compare_call(struct crew* crew, const struct fabric_call* call, const struct compare_rules* rules,

@@ -63,7 +63,7 @@ double crew_clock(struct crew* crew);
 
 /*
  * One choice's probe, which has to be the same on all ranks: where it is not, ranks would run different things, and
- * this returns false with a failure of kind TEAM_ERROR that names the first rank that differs.
+ * this returns false with a failure of kind TEAM_ERROR that names the first rank that differs from most, and how.
  */
 bool crew_probe(struct crew* crew, const struct fabric_call* call, struct sw_choice choice, struct fabric_probe* out);
 

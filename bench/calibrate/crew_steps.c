@@ -4,6 +4,7 @@
 
 #include "calibrate/crew_internal.h"
 #include "calibrate/protocol.h"
+#include "ground/text.h"
 
 /* A step that takes many times longer than any before it hangs. The first ones connect algorithms. */
 static bool ask_step(struct crew* crew, uint32_t type, const void* request, size_t bytes, void* reply,
@@ -22,14 +23,58 @@ static bool same_probe(const struct fabric_probe* a, const struct fabric_probe* 
          memcmp(a->table, b->table, sizeof a->table) == 0;
 }
 
+/* FNV-1a of 32 bits (Fowler, Noll, Vo) of what NCCL estimates: a word by which people can tell tables apart. */
+static uint32_t digest_of(const struct fabric_probe* probe) {
+  const unsigned char* bytes = (const unsigned char*)probe->table;
+  uint32_t hash = UINT32_C(0x811c9dc5);
+  for (size_t i = 0; i < sizeof probe->table; i++) hash = (hash ^ bytes[i]) * UINT32_C(0x01000193);
+  return hash;
+}
+
+static uint32_t count_same(const struct fabric_probe* probes, uint32_t ranks, uint32_t rank) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < ranks; i++) count += same_probe(&probes[i], &probes[rank]);
+  return count;
+}
+
+/* "ring + ll, 16 channels", and the digest of the estimates that it follows from */
+static void add_probe(struct sw_text* out, const struct fabric_probe* probe) {
+  sw_add_choice(out, (struct sw_choice){(int8_t)probe->algo, (int8_t)probe->proto, (uint8_t)(probe->channels & 0xff)});
+  sw_text_printf(out, " (NCCL's estimates: %08x)", digest_of(probe));
+}
+
+/* Names the rank that stands against most of its communicator, and what it and they would run. */
+static void describe_differing(struct crew* crew, const struct fabric_probe* probes, uint32_t first, uint32_t usual) {
+  struct sw_text text = SW_TEXT_EMPTY;
+  uint32_t rank = first;
+  uint32_t same = count_same(probes + first, crew->group, usual);
+  while (same_probe(&probes[rank], &probes[first + usual])) rank++;
+  sw_text_printf(&text, "rank %u", rank);
+  if (!crew->simulated_nodes) sw_text_printf(&text, " on %s", crew->reports[rank].host);
+  sw_text_add(&text, " would run ");
+  add_probe(&text, &probes[rank]);
+  sw_text_printf(&text, " where %u of %u ranks run ", same, crew->group);
+  add_probe(&text, &probes[first + usual]);
+  sw_text_add(&text,
+              ": ranks that differ hang; give it the same NCCL, NCCL settings (nccl.conf, too) and hardware as the "
+              "others, or leave it out");
+  crew->failure = (struct team_failure){.kind = TEAM_ERROR, .rank = rank, .count = 1};
+  snprintf(crew->failure.text, sizeof crew->failure.text, "%s", sw_text_string(&text));
+  sw_text_free(&text);
+}
+
+/* The rank whose probe most of the communicator share, from its first on. */
+static uint32_t usual_of(const struct fabric_probe* probes, uint32_t ranks) {
+  uint32_t usual = 0;
+  for (uint32_t i = 1; i < ranks; i++)
+    if (count_same(probes, ranks, i) > count_same(probes, ranks, usual)) usual = i;
+  return usual;
+}
+
 static bool agree(struct crew* crew, const struct fabric_probe* probes) {
-  for (uint32_t rank = 0; rank < crew->used; rank++) {
-    if (same_probe(&probes[rank], &probes[rank / crew->group * crew->group])) continue;
-    crew->failure = (struct team_failure){.kind = TEAM_ERROR, .rank = rank, .count = 1};
-    snprintf(crew->failure.text, sizeof crew->failure.text,
-             "rank %u would run another algorithm than rank %u, or NCCL estimates other times there: such ranks hang; "
-             "look for different NCCL settings, versions or hardware",
-             rank, rank / crew->group * crew->group);
+  for (uint32_t first = 0; first < crew->used; first += crew->group) {
+    if (count_same(probes + first, crew->group, 0) == crew->group) continue;
+    describe_differing(crew, probes, first, usual_of(probes + first, crew->group));
     return false;
   }
   return true;

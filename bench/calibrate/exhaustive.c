@@ -13,29 +13,62 @@
 
 /* --- afresh ------------------------------------------------------------------------------------------------------ */
 
-static struct fresh_gain gain_of(const float* us, size_t choice) {
-  double ratios[EXHAUSTIVE_FRESH_ROUNDS];
-  for (size_t round = 0; round < EXHAUSTIVE_FRESH_ROUNDS; round++)
-    ratios[round] = (double)us[3 * round + choice] / (double)us[3 * round];
-  struct middle ratio = middle_of(ratios, EXHAUSTIVE_FRESH_ROUNDS, OUTSIDE);
-  return (struct fresh_gain){1 - ratio.median, 1 - ratio.high, 1 - ratio.low};
+/* Which of the two are twins: of each other, or of auto. */
+struct twins {
+  bool of_each_other;
+  bool best_is_auto;
+  bool decided_is_auto;
+};
+
+static bool find_twins(struct crew* crew, const struct exhaustive_point* point, struct twins* out) {
+  struct fabric_probe own, best, decided;
+  if (!crew_probe(crew, &point->call, SW_AUTO, &own) || !crew_probe(crew, &point->call, point->best, &best) ||
+      !crew_probe(crew, &point->call, point->decided, &decided))
+    return false;
+  *out =
+      (struct twins){candidates_same(&best, &decided), candidates_same(&best, &own), candidates_same(&decided, &own)};
+  return true;
 }
 
 /* The same thing is as fast as itself: noise between two of its samples is no difference. */
-static void settle(struct exhaustive_point* point) {
+static void settle(struct exhaustive_point* point, struct twins twins) {
   static const struct fresh_gain none = {0, 0, 0};
-  if (sw_choice_same(point->best, point->decided)) point->best_fresh = point->decided_fresh;
-  if (sw_choice_is_auto(point->best)) point->best_fresh = none;
-  if (sw_choice_is_auto(point->decided)) point->decided_fresh = none;
+  if (twins.of_each_other) point->best_fresh = point->decided_fresh;
+  if (twins.best_is_auto) point->best_fresh = none;
+  if (twins.decided_is_auto) point->decided_fresh = none;
+}
+
+static struct fresh_gain gain_of(const float* us, size_t rounds, size_t choice) {
+  double ratios[EXHAUSTIVE_MOST_FRESH_ROUNDS];
+  for (size_t round = 0; round < rounds; round++)
+    ratios[round] = (double)us[3 * round + choice] / (double)us[3 * round];
+  struct middle ratio = middle_of(ratios, rounds, OUTSIDE);
+  return (struct fresh_gain){1 - ratio.median, 1 - ratio.high, 1 - ratio.low};
+}
+
+/* Short calls are cheap and noisy: as many rounds as fit into a while. */
+static size_t rounds_that_fit(const float* us) {
+  double sum = 0;
+  for (size_t i = 0; i < (size_t)3 * EXHAUSTIVE_FRESH_ROUNDS; i++) sum += (double)us[i];
+  double rounds = EXHAUSTIVE_FRESH_US / sum * EXHAUSTIVE_FRESH_ROUNDS;
+  return rounds > EXHAUSTIVE_MOST_FRESH_ROUNDS ? EXHAUSTIVE_MOST_FRESH_ROUNDS
+         : rounds > EXHAUSTIVE_FRESH_ROUNDS    ? (size_t)rounds
+                                               : EXHAUSTIVE_FRESH_ROUNDS;
 }
 
 static bool compare_afresh(struct crew* crew, struct exhaustive_point* point) {
   struct sw_choice choices[] = {SW_AUTO, point->best, FABRIC_BY_PROFILE};
-  float us[3 * EXHAUSTIVE_FRESH_ROUNDS];
-  if (!crew_prepare(crew, &point->call, choices, 3) || !crew_rounds(crew, EXHAUSTIVE_FRESH_ROUNDS, us)) return false;
-  point->best_fresh = gain_of(us, 1);
-  point->decided_fresh = gain_of(us, 2);
-  settle(point);
+  float us[3 * EXHAUSTIVE_MOST_FRESH_ROUNDS];
+  struct twins twins;
+  if (!find_twins(crew, point, &twins) || !crew_prepare(crew, &point->call, choices, 3) ||
+      !crew_rounds(crew, EXHAUSTIVE_FRESH_ROUNDS, us))
+    return false;
+  point->fresh_rounds = rounds_that_fit(us);
+  size_t more = point->fresh_rounds - EXHAUSTIVE_FRESH_ROUNDS;
+  if (more && !crew_rounds(crew, more, us + (size_t)3 * EXHAUSTIVE_FRESH_ROUNDS)) return false;
+  point->best_fresh = gain_of(us, point->fresh_rounds, 1);
+  point->decided_fresh = gain_of(us, point->fresh_rounds, 2);
+  settle(point, twins);
   return true;
 }
 

@@ -12,7 +12,10 @@
 #include "calibrate/phase.h"
 #include "calibrate/study.h"
 
-enum { EXHAUSTIVE_ROUNDS = 9, EXHAUSTIVE_FRESH_ROUNDS = 30 };
+enum { EXHAUSTIVE_ROUNDS = 9 };
+
+/* Afresh: so many rounds, and up to the most of them while their calls take less than this, in microseconds. */
+enum { EXHAUSTIVE_FRESH_ROUNDS = 30, EXHAUSTIVE_MOST_FRESH_ROUNDS = 400, EXHAUSTIVE_FRESH_US = 2000000 };
 
 /* A gain over auto, 1 - median of the rounds' ratios, with its 95% interval. */
 struct fresh_gain {
@@ -31,7 +34,8 @@ struct exhaustive_point {
   double best_gain;         /* over auto, by the sweep's medians */
   struct sw_choice decided; /* by the finished profile */
   double decided_gain;      /* by the profile's medians */
-  struct fresh_gain best_fresh;
+  size_t fresh_rounds;
+  struct fresh_gain best_fresh; /* a twin of auto gains 0, and twins of each other have one figure */
   struct fresh_gain decided_fresh;
 };
 

@@ -18,9 +18,17 @@ static void add_gain(struct grid* grid, double gain) {
   grid_take(grid, &cell);
 }
 
+/* What was not compared, as it is the same thing as auto, gains 0 without an interval. */
+static bool is_auto(struct fresh_gain gain) {
+  return gain.low == 0 && gain.high == 0;
+}
+
 static void add_fresh(struct grid* grid, struct fresh_gain gain) {
   struct sw_text cell = SW_TEXT_EMPTY;
-  sw_text_printf(&cell, "%.1f%% +-%.1f", gain.gain * 100, (gain.high - gain.low) / 2 * 100);
+  if (is_auto(gain))
+    sw_text_add(&cell, "as auto");
+  else
+    sw_text_printf(&cell, "%.1f%% (%.1f to %.1f)", gain.gain * 100, gain.low * 100, gain.high * 100);
   grid_take(grid, &cell);
 }
 
@@ -80,10 +88,26 @@ static void add_reach(const struct exhaustive* exhaustive, struct sw_text* out) 
   sw_text_add(out, ".\n");
 }
 
+/* Where the profile is slower than auto even at the better end of the interval, if anywhere. */
+static void add_worst(const struct exhaustive* exhaustive, struct sw_text* out) {
+  const struct exhaustive_point* worst = &exhaustive->points[0];
+  for (size_t i = 1; i < exhaustive->count; i++)
+    if (exhaustive->points[i].decided_fresh.high < worst->decided_fresh.high) worst = &exhaustive->points[i];
+  if (worst->decided_fresh.high >= 0) {
+    sw_text_add(out, "The profile is nowhere slower than auto beyond its interval.\n");
+    return;
+  }
+  sw_text_add(out, "The profile is slower than auto at most by ");
+  sw_text_printf(out, "%.1f%% beyond its interval, at ", -worst->decided_fresh.high * 100);
+  sw_add_size_words(out, worst->call.bytes);
+  sw_text_add(out, ".\n");
+}
+
 void exhaustive_add(const struct exhaustive* exhaustive, struct sw_text* out) {
   for (size_t from = 0; from < exhaustive->count;) from = add_table(exhaustive, from, out);
   if (exhaustive->count) add_cost(exhaustive, out);
   if (exhaustive->count) add_reach(exhaustive, out);
+  if (exhaustive->count) add_worst(exhaustive, out);
   if (!exhaustive->wanted) sw_text_add(out, "\nThe run ended before the exhaustive sweep.\n");
   if (exhaustive->count < exhaustive->wanted)
     sw_text_printf(out, "The exhaustive sweep ended after %zu of %zu sizes.\n", exhaustive->count, exhaustive->wanted);
@@ -101,12 +125,13 @@ static json_t* choice_json(struct sw_choice choice, double gain, struct fresh_ga
 }
 
 static json_t* point_json(const struct exhaustive_point* point) {
-  return json_pack(
-      "{s:s,s:i,s:i,s:I,s:s,s:I,s:f,s:o,s:o}", "collective", sw_value_word(&sw_collectives, point->call.collective),
-      "ranks", (int)point->ranks, "nodes", (int)point->nodes, "bytes", (json_int_t)point->call.bytes, "mode",
-      point->call.mode == FABRIC_GRAPH ? "graph" : "stream", "choices", (json_int_t)point->choices, "measuring_s",
-      point->sweep_us / 1e6, "exhaustive", choice_json(point->best, point->best_gain, point->best_fresh), "calibrate",
-      choice_json(point->decided, point->decided_gain, point->decided_fresh));
+  return json_pack("{s:s,s:i,s:i,s:I,s:s,s:I,s:f,s:I,s:o,s:o}", "collective",
+                   sw_value_word(&sw_collectives, point->call.collective), "ranks", (int)point->ranks, "nodes",
+                   (int)point->nodes, "bytes", (json_int_t)point->call.bytes, "mode",
+                   point->call.mode == FABRIC_GRAPH ? "graph" : "stream", "choices", (json_int_t)point->choices,
+                   "measuring_s", point->sweep_us / 1e6, "fresh_rounds", (json_int_t)point->fresh_rounds, "exhaustive",
+                   choice_json(point->best, point->best_gain, point->best_fresh), "calibrate",
+                   choice_json(point->decided, point->decided_gain, point->decided_fresh));
 }
 
 /* A number, or null where there is none yet. */
@@ -120,9 +145,9 @@ json_t* exhaustive_json(const struct exhaustive* exhaustive) {
   bool known = any && !exhaustive->kept;
   json_t* points = json_array();
   for (size_t i = 0; i < exhaustive->count; i++) json_array_append_new(points, point_json(&exhaustive->points[i]));
-  json_t* object = json_pack("{s:o,s:b,s:f,s:i,s:i}", "points", points, "complete",
-                             any && exhaustive->count == exhaustive->wanted, "measuring_s", exhaustive->sweep_us / 1e6,
-                             "rounds", EXHAUSTIVE_ROUNDS, "fresh_rounds", EXHAUSTIVE_FRESH_ROUNDS);
+  json_t* object =
+      json_pack("{s:o,s:b,s:f,s:i}", "points", points, "complete", any && exhaustive->count == exhaustive->wanted,
+                "measuring_s", exhaustive->sweep_us / 1e6, "rounds", EXHAUSTIVE_ROUNDS);
   json_object_set_new(object, "calibrate_measuring_s", number_or_null(known, exhaustive->calibrate_us / 1e6));
   json_object_set_new(object, "measuring_ratio",
                       number_or_null(known, known ? exhaustive->sweep_us / exhaustive->calibrate_us : 0));

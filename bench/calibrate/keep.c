@@ -47,7 +47,8 @@ void keeper_keep(void* context, const struct study* study) {
   static struct sw_diags diags;
   sw_text_free(&keeper->text);
   if (profile_out(study, &keeper->head, &diags, &keeper->text)) {
-    if (keeper->arguments->output) file_replace(keeper->arguments->output, keeper->text.data);
+    const char* output = keeper->arguments->output;
+    keeper->failed = output && !file_replace(output, keeper->text.data);
     return;
   }
   struct sw_text fault = SW_TEXT_EMPTY;

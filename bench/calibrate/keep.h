@@ -13,6 +13,7 @@ struct keeper {
   struct sw_arena arena; /* of the settings */
   struct sw_settings settings;
   struct sw_text text; /* the profile as of now */
+  bool failed;         /* the file could not be written, last time */
 };
 
 /* Gathers what the profile says of the machine and the run. keeper_free frees what is in it. */

@@ -3,10 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/statistics.h"
-
-/* The chance to miss on each side of a 95% interval. */
-#define OUTSIDE 0.025
+#include "calibrate/failed.h"
 
 /* Data of every call are checked as integers, and as floats up to this size: there rounding can hide nothing large. */
 enum { FLOAT_CHECK_BYTES = 1 << 20 };
@@ -19,38 +16,47 @@ struct run {
   const struct measure_watch* watch;
   struct candidates candidates;
   double measuring_us;
+  char why[FAILED_WORDS]; /* the call cannot be measured: how that is; "" else */
+  bool late;              /* nor is there time to find out what else fails */
 };
-
-static bool is_fatal(const struct crew* crew) {
-  enum team_failure_kind kind = crew_failure(crew)->kind;
-  return kind == TEAM_LOST || kind == TEAM_INTERRUPTED;
-}
 
 static void announce(const struct run* run, struct sw_choice choice) {
   if (run->watch->in_flight) run->watch->in_flight(run->watch->context, run->call, choice);
 }
 
-/* Takes a candidate out and says so. */
+/* Takes a candidate out and says so; of auto the caller hears as of what ends the call. */
 static void exclude(struct run* run, size_t index, const char* why) {
   struct candidate* item = &run->candidates.items[index];
   snprintf(item->excluded, sizeof item->excluded, "%s", why);
-  if (run->watch->excluded) run->watch->excluded(run->watch->context, run->call, item->choice, why);
+  if (index && run->watch->excluded) run->watch->excluded(run->watch->context, run->call, item->choice, why);
 }
 
-/* What a lost worker's choice is remembered for. */
-static void words_of_failure(const struct crew* crew, char* out, size_t size) {
-  const struct team_failure* failure = crew_failure(crew);
-  snprintf(out, size, "%s%.140s", failure->kind == TEAM_HUNG ? "hung: " : "", failure->text);
+static bool is_late(const struct run* run) {
+  return run->rules && run->rules->deadline_us > 0 && crew_clock(run->crew) > run->rules->deadline_us;
 }
 
-/* The choice brought the workers down: it is banned, and they start anew. False when they cannot. */
-static bool survive(struct run* run, struct sw_choice choice) {
+/* Bans the choice that brought the workers down. False: with so many failing there is nothing to measure. */
+static bool ban_choice(struct run* run, struct sw_choice choice) {
   char why[160];
-  if (is_fatal(run->crew) || sw_choice_is_auto(choice)) return false;
-  words_of_failure(run->crew, why, sizeof why);
-  ban(run->bans, run->call->collective, crew_group(run->crew), choice, why);
+  failed_words(run->crew, why, sizeof why);
+  if (!ban(run->bans, run->call->collective, crew_group(run->crew), choice, why)) {
+    snprintf(run->why, sizeof run->why, "more than %d choices failed; the last: %.160s", MOST_BANS, why);
+    return false;
+  }
   if (run->watch->excluded) run->watch->excluded(run->watch->context, run->call, choice, why);
-  return crew_restart(run->crew);
+  return true;
+}
+
+/* What brought the workers down is remembered, and they start anew. False when this call is at its end by that. */
+static bool survive(struct run* run, struct sw_choice choice) {
+  if (failed_for_good(run->crew)) return false;
+  if (sw_choice_is_auto(choice)) {
+    failed_words(run->crew, run->why, sizeof run->why);
+    return false;
+  }
+  if (!ban_choice(run, choice) || !crew_restart(run->crew)) return false;
+  run->late = is_late(run);
+  return !run->late;
 }
 
 /* --- candidates, with right data --------------------------------------------------------------------------------- */
@@ -95,7 +101,7 @@ static bool check_all(struct run* run) {
   char why[160];
   for (size_t i = 0; i < run->candidates.count; i++) {
     if (run->candidates.items[i].excluded[0] || check(run, i)) continue;
-    words_of_failure(run->crew, why, sizeof why);
+    failed_words(run->crew, why, sizeof why);
     if (!survive(run, run->candidates.items[i].choice)) return false;
     snprintf(run->candidates.items[i].excluded, sizeof why, "%s", why);
   }
@@ -126,21 +132,37 @@ static bool run_batch(struct run* run, const struct sw_choice* choices, size_t c
   return true;
 }
 
+/* Whether a choice runs alone. */
+static bool runs_alone(struct run* run, struct sw_choice choice) {
+  float us[1];
+  announce(run, choice);
+  return crew_prepare(run->crew, run->call, &choice, 1) && crew_rounds(run->crew, 1, us);
+}
+
 /* A round of many choices failed: each alone shows which one it was. Leaves the race without it. */
 static bool find_culprit(struct run* run, struct field* field, const size_t* in, size_t count) {
-  float us[1];
-  if (is_fatal(run->crew) || !crew_restart(run->crew)) return false;
-  for (size_t i = 1; i < count; i++) {
-    struct sw_choice choice = run->candidates.items[field->index[in[i]]].choice;
+  if (failed_for_good(run->crew) || !crew_restart(run->crew)) return false;
+  for (size_t i = 0; i < count; i++) {
+    struct candidate* item = &run->candidates.items[field->index[in[i]]];
     char why[160];
-    announce(run, choice);
-    if (crew_prepare(run->crew, run->call, &choice, 1) && crew_rounds(run->crew, 1, us)) continue;
-    words_of_failure(run->crew, why, sizeof why);
-    race_exclude(field->race, in[i]);
-    snprintf(run->candidates.items[field->index[in[i]]].excluded, sizeof why, "%s", why);
-    if (!survive(run, choice)) return false;
+    if (runs_alone(run, item->choice)) continue;
+    failed_words(run->crew, why, sizeof why);
+    if (i > 0) race_exclude(field->race, in[i]);
+    if (!survive(run, item->choice)) return false;
+    snprintf(item->excluded, sizeof item->excluded, "%s", why);
   }
   return true;
+}
+
+/* The call is given up where rounds fail over and over, and no choice does alone. */
+static bool may_retry(struct run* run, int* restarts) {
+  enum { MOST_RESTARTS = 5 };
+  char why[160];
+  if (++*restarts <= MOST_RESTARTS || failed_for_good(run->crew)) return true;
+  failed_words(run->crew, why, sizeof why);
+  snprintf(run->why, sizeof run->why, "choices that run alone fail beside each other, %d times: %.160s", *restarts,
+           why);
+  return false;
 }
 
 static bool is_spent(struct run* run, double started_us) {
@@ -177,7 +199,7 @@ static bool race_once(struct run* run, struct field* field, size_t* last_count, 
     return true;
   }
   *last_count = 0;
-  return ++*restarts <= 5 && find_culprit(run, field, in, count);
+  return may_retry(run, restarts) && find_culprit(run, field, in, count);
 }
 
 static bool race_all(struct run* run, struct field* field) {
@@ -220,16 +242,30 @@ static struct field make_field(const struct run* run) {
   return field;
 }
 
+/* NCCL's own choice is what all others are compared with. */
+static bool auto_is_right(struct run* run) {
+  const struct candidate* own = &run->candidates.items[0];
+  if (own->excluded[0]) snprintf(run->why, sizeof run->why, "%s", own->excluded);
+  return !own->excluded[0];
+}
+
+static bool measure_candidates(struct run* run, struct measured* out) {
+  if (!find_candidates(run) || !check_all(run) || !auto_is_right(run)) return false;
+  struct field field = make_field(run);
+  bool good = field.race && race_all(run, &field);
+  if (good) write_out(run, &field, out);
+  race_free(field.race);
+  return good;
+}
+
 bool measure_call(struct crew* crew, const struct fabric_call* call, const struct measure_rules* rules,
                   struct ban_list* bans, const struct measure_watch* watch, struct measured* out) {
   static struct run run; /* large; one call is measured at a time */
   run = (struct run){.crew = crew, .call = call, .rules = rules, .bans = bans, .watch = watch};
-  if (!find_candidates(&run) || !check_all(&run) || run.candidates.items[0].excluded[0]) return false;
-  struct field field = make_field(&run);
-  bool good = field.race && race_all(&run, &field);
-  if (good) write_out(&run, &field, out);
-  race_free(field.race);
-  return good;
+  if (measure_candidates(&run, out)) return true;
+  *out = (struct measured){.call = *call, .ranks = crew_group(crew), .nodes = crew_nodes(crew)};
+  snprintf(out->why, sizeof out->why, "%s", run.why);
+  return run.late || (run.why[0] && crew_restart(crew));
 }
 
 /* --- a point of an earlier run ------------------------------------------------------------------------------------ */
@@ -244,7 +280,7 @@ bool measure_twins(struct crew* crew, struct ban_list* bans, const struct measur
                    struct measured* point) {
   static struct run run;
   run = (struct run){.crew = crew, .call = &point->call, .bans = bans, .watch = watch};
-  if (!find_candidates(&run)) return false;
+  if (!find_candidates(&run)) return run.why[0] && crew_restart(crew);
   announce(&run, SW_AUTO);
   for (size_t i = 0; i < run.candidates.twin_count; i++) {
     const struct twin* twin = &run.candidates.twins[i];
@@ -252,39 +288,5 @@ bool measure_twins(struct crew* crew, struct ban_list* bans, const struct measur
     bool known = find_choice(point, twin->choice) < point->count;
     if (of < point->count && !known) point->twins[point->twin_count++] = (struct twin){twin->choice, of};
   }
-  return true;
-}
-
-/* --- two beside each other --------------------------------------------------------------------------------------- */
-
-static struct race_result result_of(const float* us, size_t rounds, size_t offset) {
-  double values[MEASURE_MOST_PAIR_ROUNDS];
-  for (size_t i = 0; i < rounds; i++) values[i] = (double)us[2 * i + offset];
-  struct middle middle = middle_of(values, rounds, OUTSIDE);
-  return (struct race_result){.samples = rounds,
-                              .median_us = middle.median,
-                              .low_us = middle.low,
-                              .high_us = middle.high,
-                              .spread = middle.sure ? (middle.high - middle.low) / 2 / middle.median : -1};
-}
-
-bool measure_pair(struct crew* crew, const struct fabric_call* call, struct sw_choice choice, size_t rounds,
-                  struct measured_pair* out) {
-  struct sw_choice choices[] = {SW_AUTO, choice};
-  float us[2 * MEASURE_MOST_PAIR_ROUNDS];
-  double ratios[MEASURE_MOST_PAIR_ROUNDS];
-  if (rounds > MEASURE_MOST_PAIR_ROUNDS) rounds = MEASURE_MOST_PAIR_ROUNDS;
-  if (!crew_prepare(crew, call, choices, 2)) return false;
-  for (size_t done = 0, more; done < rounds; done += more) {
-    more = rounds - done < 60 ? rounds - done : 60;
-    if (!crew_rounds(crew, more, us + 2 * done)) return false;
-  }
-  for (size_t i = 0; i < rounds; i++) ratios[i] = (double)us[2 * i + 1] / (double)us[2 * i];
-  struct middle ratio = middle_of(ratios, rounds, OUTSIDE);
-  out->own = result_of(us, rounds, 0);
-  out->other = result_of(us, rounds, 1);
-  out->gain = 1 - ratio.median;
-  out->low = 1 - ratio.high;
-  out->high = 1 - ratio.low;
   return true;
 }

@@ -24,7 +24,7 @@ struct comparison {
 };
 
 static void choose_sizes(const struct study_plan* plan, struct passthrough* out) {
-  const size_t picks[] = {0, plan->size_count / 2, plan->size_count - 1};
+  const size_t picks[] = {0, plan->size_count - 1};
   for (size_t i = 0; i < PASSTHROUGH_SIZES && plan->size_count; i++) {
     uint64_t bytes = study_size(plan->sizes[picks[i]], plan->groups[0]);
     if (out->count && out->sizes[out->count - 1].call.bytes >= bytes) continue;
@@ -51,17 +51,24 @@ static bool time_size(struct crew* crew, const struct fabric_call* call, double*
   return true;
 }
 
+/* The workers of a turn: those with the plugin that run already, or others. */
+static bool start(struct comparison* c, bool with) {
+  if (with && c->turns == 1) return true;
+  return with ? crew_start(c->crew, NULL) : crew_start_bare(c->crew);
+}
+
 static bool take_turn(struct comparison* c, bool with, size_t pair) {
   char text[64];
   struct passthrough* out = c->out;
   snprintf(text, sizeof text, "comparing with no tuner: turn %zu", ++c->turns);
   if (c->progress) c->progress(NULL, text);
-  bool good = with ? crew_start(c->crew, NULL) : crew_start_bare(c->crew);
-  good = good && crew_connect(c->crew, crew_ranks(c->crew));
+  out->with = false;
+  bool good = start(c, with) && crew_connect(c->crew, crew_ranks(c->crew));
   for (size_t i = 0; i < out->count && good; i++) {
     struct passthrough_size* size = &out->sizes[i];
     good = time_size(c->crew, &size->call, with ? &size->with_us[pair] : &size->without_us[pair]);
   }
+  out->with = good && with;
   if (!good) snprintf(out->why, sizeof out->why, "a turn failed: %.200s", crew_failure(c->crew)->text);
   return good;
 }
@@ -72,10 +79,9 @@ static double spent_us(const struct comparison* c) {
   return crew_clock(c->crew) - c->started_us;
 }
 
-/* After the first turn: whether as many as it takes fit into the share. */
-static bool can_afford(struct comparison* c) {
-  double turn_us = spent_us(c);
-  double all_us = 2 * PASSTHROUGH_LEAST_PAIRS * turn_us;
+/* After the first turn that started processes: whether as many as it takes fit into the share. */
+static bool can_afford(struct comparison* c, double turn_us) {
+  double all_us = spent_us(c) + 2 * (PASSTHROUGH_LEAST_PAIRS - 1) * turn_us;
   if (c->limit_us <= 0 || all_us <= c->limit_us) return true;
   snprintf(c->out->why, sizeof c->out->why,
            "a turn takes %.1f s, and the %d that it needs are more than a tenth of the budget; --budget %.0fm has room",
@@ -83,11 +89,13 @@ static bool can_afford(struct comparison* c) {
   return false;
 }
 
+/* With the plugin first in the first pair alone: it takes the workers that are there, and the last leaves some. */
 static bool take_pair(struct comparison* c, size_t pair) {
-  bool first = pair % 2 == 0;
+  bool first = pair == 0;
   if (!take_turn(c, first, pair)) return false;
-  if (pair == 0 && !can_afford(c)) return false;
-  return take_turn(c, !first, pair);
+  double before_us = spent_us(c);
+  if (!take_turn(c, !first, pair)) return false;
+  return pair > 0 || can_afford(c, spent_us(c) - before_us);
 }
 
 static bool has_room(const struct comparison* c, size_t pairs) {
@@ -97,18 +105,20 @@ static bool has_room(const struct comparison* c, size_t pairs) {
 
 static bool is_settled(const struct passthrough* out) {
   for (size_t i = 0; i < out->count; i++)
-    if (out->sizes[i].high - out->sizes[i].low > 2 * narrow) return false;
+    if (out->sizes[i].high - out->sizes[i].low > 2 * narrow && passthrough_verdict(&out->sizes[i]) != PASSTHROUGH_EQUAL)
+      return false;
   return true;
 }
 
 static void judge_all(struct passthrough* out, size_t pairs) {
-  for (size_t i = 0; i < out->count; i++) passthrough_judge(&out->sizes[i], pairs);
+  for (size_t i = 0; i < out->count; i++) passthrough_judge(&out->sizes[i], pairs, out->count);
   out->pairs = pairs;
 }
 
 void passthrough_measure(struct crew* crew, const struct study_plan* plan, passthrough_progress progress,
                          struct passthrough* out) {
   memset(out, 0, sizeof *out);
+  out->with = true;
   struct comparison c = {.crew = crew, .progress = progress, .limit_us = plan->budget_us / 10, .out = out};
   if (plan->budget_us > 0 && plan->budget_us < PASSTHROUGH_LEAST_BUDGET_S * 1e6) {
     snprintf(out->why, sizeof out->why, "the budget is below %d s", PASSTHROUGH_LEAST_BUDGET_S);
@@ -125,43 +135,55 @@ void passthrough_measure(struct crew* crew, const struct study_plan* plan, passt
 
 /* --- what it says ------------------------------------------------------------------------------------------------ */
 
-void passthrough_judge(struct passthrough_size* size, size_t pairs) {
-  /* 97.5% quantiles of Student's t with 1 to 5 degrees of freedom */
-  static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571};
+void passthrough_judge(struct passthrough_size* size, size_t pairs, size_t sizes) {
+  /* 97.5% and 98.75% quantiles of Student's t with 1 to 5 degrees of freedom: for one size, and for each of two */
+  static const double quantiles[PASSTHROUGH_SIZES][5] = {{12.706, 4.303, 3.182, 2.776, 2.571},
+                                                         {25.452, 6.205, 4.177, 3.495, 3.163}};
   double mean = 0;
   double squares = 0;
   for (size_t i = 0; i < pairs; i++) mean += log(size->with_us[i] / size->without_us[i]) / (double)pairs;
   for (size_t i = 0; i < pairs; i++) squares += pow(log(size->with_us[i] / size->without_us[i]) - mean, 2);
-  double half = quantiles[pairs - 2] * sqrt(squares / (double)(pairs - 1) / (double)pairs);
+  double half = quantiles[sizes - 1][pairs - 2] * sqrt(squares / (double)(pairs - 1) / (double)pairs);
   size->difference = exp(mean) - 1;
   size->low = exp(mean - half) - 1;
   size->high = exp(mean + half) - 1;
 }
 
-bool passthrough_differs(const struct passthrough_size* size) {
-  return fabs(size->difference) > PASSTHROUGH_ALLOWED && (size->low > 0 || size->high < 0);
+enum passthrough_verdict passthrough_verdict(const struct passthrough_size* size) {
+  if (size->low > PASSTHROUGH_ALLOWED || size->high < -PASSTHROUGH_ALLOWED) return PASSTHROUGH_DIFFERS;
+  return size->low >= -PASSTHROUGH_ALLOWED && size->high <= PASSTHROUGH_ALLOWED ? PASSTHROUGH_EQUAL : PASSTHROUGH_OPEN;
 }
 
-size_t passthrough_count_differing(const struct passthrough* passthrough) {
-  size_t count = 0;
-  for (size_t i = 0; i < passthrough->count && passthrough->pairs; i++)
-    count += passthrough_differs(&passthrough->sizes[i]);
-  return count;
+enum passthrough_verdict passthrough_worst(const struct passthrough* passthrough) {
+  enum passthrough_verdict worst = PASSTHROUGH_EQUAL;
+  for (size_t i = 0; i < passthrough->count; i++) {
+    enum passthrough_verdict verdict = passthrough_verdict(&passthrough->sizes[i]);
+    if (verdict > worst) worst = verdict;
+  }
+  return worst;
+}
+
+bool passthrough_leaves_workers(const struct passthrough* passthrough) {
+  return passthrough->with;
 }
 
 void passthrough_add_words(const struct passthrough* passthrough, struct sw_text* out) {
+  static const char* const words[] = {[PASSTHROUGH_EQUAL] = "equals no tuner at all within 2%",
+                                      [PASSTHROUGH_OPEN] = "was not shown to equal no tuner at all within 2%",
+                                      [PASSTHROUGH_DIFFERS] = "DIFFERS from no tuner at all by more than 2%"};
   if (!passthrough->pairs) {
-    sw_text_printf(out, "The plugin passing everything through was not compared with no tuner: %s.", passthrough->why);
+    sw_text_printf(out, "The plugin passing everything through was not compared with no tuner: %s.",
+                   passthrough->why[0] ? passthrough->why : "the run ended before that");
     return;
   }
-  sw_text_printf(out, "The plugin passing everything through %s no tuner at all (%s",
-                 passthrough_count_differing(passthrough) ? "DIFFERS from" : "shows no difference from",
-                 sw_value_word(&sw_collectives, passthrough->sizes[0].call.collective));
+  sw_text_add(out, "The plugin passing everything through ");
+  sw_text_add(out, words[passthrough_worst(passthrough)]);
+  sw_text_printf(out, " (%s", sw_value_word(&sw_collectives, passthrough->sizes[0].call.collective));
   for (size_t i = 0; i < passthrough->count; i++) {
     const struct passthrough_size* size = &passthrough->sizes[i];
     sw_text_add(out, i ? ", " : " ");
     sw_add_size_words(out, size->call.bytes);
     sw_text_printf(out, " %+.1f%% [%+.1f to %+.1f]", size->difference * 100, size->low * 100, size->high * 100);
   }
-  sw_text_printf(out, "; 95%% intervals from %zu pairs of starts).", passthrough->pairs);
+  sw_text_printf(out, "; intervals that hold together with 95%%, from %zu pairs of starts).", passthrough->pairs);
 }

@@ -3,8 +3,11 @@
  * loaded, and deployments are compared with NCCL that never loaded one. NCCL decides once per process, so it takes two
  * sets of processes, which take turns so that drift hits both alike:
  *
- *     turn        1      2         3         4      5      6
- *                 with   without   without   with   with   without      pair 1: 1 and 2, pair 2: 3 and 4, ...
+ *     turn        1      2         3         4      5         6
+ *                 with   without   without   with   without   with      pair 1: 1 and 2, pair 2: 3 and 4, ...
+ *
+ * A turn costs a start of all processes, which is most of it. So the first takes those that run already, and the last
+ * leaves those that what follows needs: three pairs cost four starts more than none.
  */
 #ifndef SW_PASSTHROUGH_H
 #define SW_PASSTHROUGH_H
@@ -13,14 +16,20 @@
 #include "ground/text.h"
 
 enum {
-  PASSTHROUGH_SIZES = 3, /* the plan's smallest, middle and largest */
+  PASSTHROUGH_SIZES = 2, /* the plan's smallest and largest */
   PASSTHROUGH_LEAST_PAIRS = 3,
   PASSTHROUGH_MOST_PAIRS = 6,
   PASSTHROUGH_LEAST_BUDGET_S = 20 /* a shorter one has better uses */
 };
 
-/* A difference of more than this, and surely one, is said. */
+/* A smaller difference is none that matters. */
 #define PASSTHROUGH_ALLOWED 0.02
+
+enum passthrough_verdict {
+  PASSTHROUGH_EQUAL,  /* the interval lies within PASSTHROUGH_ALLOWED to both sides */
+  PASSTHROUGH_OPEN,   /* it does not, nor wholly outside: not shown equal */
+  PASSTHROUGH_DIFFERS /* it lies wholly beyond PASSTHROUGH_ALLOWED */
+};
 
 struct passthrough_size {
   struct fabric_call call;
@@ -35,6 +44,7 @@ struct passthrough {
   struct passthrough_size sizes[PASSTHROUGH_SIZES];
   size_t count; /* of sizes */
   size_t pairs; /* of turns; 0: nothing was compared, and `why` says why not */
+  bool with;    /* the workers run with the plugin, and are well */
   char why[256];
 };
 
@@ -43,20 +53,26 @@ typedef void (*passthrough_progress)(void* context, const char* text);
 
 /*
  * Compares auto of the plan's first collective on all ranks, with at most a tenth of the plan's budget. The crew's
- * workers are started several times, and have to be started anew after it, whatever came of it.
+ * workers run with the plugin, as crew_start(crew, NULL) left them. They are started several times, and unless
+ * passthrough_leaves_workers they have to be started anew after it.
  */
 void passthrough_measure(struct crew* crew, const struct study_plan* plan, passthrough_progress progress,
                          struct passthrough* out);
 
-/* The difference and its interval from the first `pairs` (2 to 6) pairs of turns: Student's t on the pairs' logarithms,
-   as each is a ratio of medians of many rounds, and there are too few for an interval by order statistics. */
-void passthrough_judge(struct passthrough_size* size, size_t pairs);
+/* Whether the workers are as they were: well, with the plugin. */
+bool passthrough_leaves_workers(const struct passthrough* passthrough);
 
-/* Whether a size differs: by more than PASSTHROUGH_ALLOWED, with the interval off 0. */
-bool passthrough_differs(const struct passthrough_size* size);
+/*
+ * The difference and its interval from the first `pairs` (2 to 6) pairs of turns: Student's t on the pairs' logarithms,
+ * as each is a ratio of medians of many rounds, and there are too few for an interval by order statistics. The
+ * intervals of all of `sizes` (1 or 2) sizes hold together with 95% (Bonferroni).
+ */
+void passthrough_judge(struct passthrough_size* size, size_t pairs, size_t sizes);
 
-/* How many of the sizes differ. */
-size_t passthrough_count_differing(const struct passthrough* passthrough);
+enum passthrough_verdict passthrough_verdict(const struct passthrough_size* size);
+
+/* Of all sizes the worst. */
+enum passthrough_verdict passthrough_worst(const struct passthrough* passthrough);
 
 /* In a sentence or two, without a newline: the differences with their intervals, or why there are none. */
 void passthrough_add_words(const struct passthrough* passthrough, struct sw_text* out);

@@ -5,22 +5,16 @@
 #include <time.h>
 
 #include "calibrate/passthrough.h"
+#include "ground/quoted.h"
 #include "ground/version.h"
 
-/* JSON's escapes are YAML's. */
-static void add_quoted(struct sw_text* out, const char* text) {
-  sw_text_add(out, "\"");
-  for (; *text; text++) {
-    if (*text == '"' || *text == '\\') sw_text_add(out, "\\");
-    sw_text_add_bytes(out, (unsigned char)*text < 0x20 ? " " : text, 1);
-  }
-  sw_text_add(out, "\"");
-}
+/* Fewer samples prove nothing. */
+enum { LEAST_FOR_SPREAD = 6 };
 
 static void add_key(struct sw_text* out, const char* key, const char* text) {
   if (!text || !text[0]) return;
   sw_text_printf(out, "  %s: ", key);
-  add_quoted(out, text);
+  sw_add_quoted(out, text);
   sw_text_add(out, "\n");
 }
 
@@ -30,22 +24,54 @@ static void add_version(struct sw_text* out, int code) {
   sw_text_printf(out, "%d.%d.%d", code / 10000, code / 100 % 100, code % 100);
 }
 
+/* "... : allreduce 1 MiB (rank 1 was killed ...), ..." */
+static void add_troubles(const struct study* study, bool comparing, const char* words, struct sw_text* note) {
+  enum { MOST_NOTED = 4 };
+  size_t count = 0;
+  for (size_t i = 0; i < study->trouble_count; i++) {
+    const struct study_trouble* trouble = &study->troubles[i];
+    if (trouble->comparing != comparing || count++ >= MOST_NOTED) continue;
+    sw_text_add(note, count > 1 ? "; " : words);
+    study_add_trouble(note, trouble);
+  }
+  if (count > MOST_NOTED) sw_text_printf(note, "; and %zu more", count - MOST_NOTED);
+  if (count) sw_text_add(note, ".");
+}
+
+/* How the run ended, where that was before its time. */
+static void add_end(const struct study* study, struct sw_text* note) {
+  static const char* const words[] = {
+      [STUDY_SPENT] = "The budget was spent", [STUDY_INTERRUPTED] = "Interrupted", [STUDY_LOST] = "The ranks failed"};
+  if (study->end < STUDY_SPENT) return;
+  sw_text_printf(note, " %s before all sizes were %s.", words[study->end],
+                 study_left(study) ? "measured" : "compared afresh");
+}
+
+/* Sizes, by what was compared there last. */
+static void count_verified(const struct study_table* table, size_t* verified, size_t* held) {
+  for (size_t i = 0; i < table->verified_count; i++) {
+    bool again = false;
+    for (size_t k = i + 1; k < table->verified_count && !again; k++)
+      again = table->verified[k].bytes == table->verified[i].bytes;
+    *verified += !again;
+    *held += !again && table->verified[i].holds;
+  }
+}
+
 static void add_note(const struct study* study, struct sw_text* out) {
   size_t verified = 0;
   size_t held = 0;
-  for (size_t i = 0; i < study->count; i++)
-    for (size_t k = 0; k < study->tables[i].verified_count; k++) {
-      verified++;
-      held += study->tables[i].verified[k].holds;
-    }
+  for (size_t i = 0; i < study->count; i++) count_verified(&study->tables[i], &verified, &held);
   struct sw_text note = SW_TEXT_EMPTY;
   sw_text_printf(&note,
                  "Times are medians over interleaved rounds of the maximum over ranks, each call behind a barrier; "
                  "CUDA graphs up to 4 MiB, call by call above.");
-  if (verified) sw_text_printf(&note, " Compared afresh with auto at %zu sizes: %zu held.", verified, held);
-  if (study->end == STUDY_SPENT) sw_text_add(&note, " The budget was spent before all sizes were measured.");
-  if (study->end == STUDY_INTERRUPTED) sw_text_add(&note, " Interrupted before all sizes were measured.");
-  if (study->end == STUDY_LOST) sw_text_add(&note, " The ranks failed before all sizes were measured.");
+  if (verified)
+    sw_text_printf(&note, " Compared afresh with auto at %zu size%s: %zu held.", verified, verified == 1 ? "" : "s",
+                   held);
+  add_end(study, &note);
+  add_troubles(study, false, " Not measured, as NCCL's own choice failed there: ", &note);
+  add_troubles(study, true, " Not compared afresh, as NCCL's own choice failed there: ", &note);
   if (study->passthrough) {
     sw_text_add(&note, " ");
     passthrough_add_words(study->passthrough, &note);
@@ -81,7 +107,7 @@ static void add_settings(const struct profile_head* head, struct sw_text* out) {
   sw_text_add(out, "  settings: {");
   for (size_t i = 0; i < head->settings->count; i++) {
     sw_text_printf(out, "%s%s: ", i ? ", " : "", head->settings->items[i].name);
-    add_quoted(out, head->settings->items[i].value);
+    sw_add_quoted(out, head->settings->items[i].value);
   }
   sw_text_add(out, "}\n");
 }
@@ -106,7 +132,7 @@ static void add_match(const struct profile_head* head, struct sw_text* out) {
 
 static void add_head(const struct study* study, const struct profile_head* head, struct sw_text* out) {
   sw_text_add(out, "sizewise: 1\nname: ");
-  add_quoted(out, head->name);
+  sw_add_quoted(out, head->name);
   sw_text_printf(out, "\nprovenance:\n  kind: %s\n", head->simulated ? "simulated" : "measured");
   add_key(out, "source", head->source);
   add_note(study, out);
@@ -119,6 +145,10 @@ static void add_head(const struct study* study, const struct profile_head* head,
   add_match(head, out);
   sw_text_add(out, "policy: {min_gain: ");
   sw_add_percent(out, study->plan->min_gain);
+  if (study->plan->max_extra_memory) {
+    sw_text_add(out, ", max_extra_memory: ");
+    sw_add_size(out, study->plan->max_extra_memory);
+  }
   sw_text_add(out, "}\n");
 }
 
@@ -138,8 +168,18 @@ static void add_choice(struct sw_text* out, struct sw_choice choice) {
 }
 
 /* Nanoseconds are finer than any clock here. */
+uint64_t profile_ps(double us) {
+  return (uint64_t)(us * 1000 + 0.5) * 1000;
+}
+
+int64_t profile_spread(const struct race_result* result) {
+  if (result->samples < LEAST_FOR_SPREAD || result->spread < 0) return -1;
+  double spread = result->spread > 1 ? 1 : result->spread;
+  return (int64_t)(spread * 1000 + 0.5) * (SW_ONE / 1000);
+}
+
 static void add_us(struct sw_text* out, double us) {
-  sw_add_time(out, (uint64_t)(us * 1000 + 0.5) * 1000);
+  sw_add_time(out, profile_ps(us));
 }
 
 static void add_ran(struct sw_text* out, const struct fabric_probe* probe) {
@@ -162,10 +202,10 @@ static void add_time(struct sw_text* out, struct sw_choice choice, const struct 
     sw_text_add(out, ", median: ");
     add_us(out, result->median_us);
     sw_text_printf(out, ", samples: %zu", result->samples);
-    double spread = result->spread > 1 ? 1 : result->spread;
-    if (result->samples >= 6 && spread >= 0) {
+    int64_t spread = profile_spread(result);
+    if (spread >= 0) {
       sw_text_add(out, ", spread: ");
-      sw_add_percent(out, (int64_t)(spread * 1000 + 0.5) * (SW_ONE / 1000));
+      sw_add_percent(out, spread);
     }
     add_ran(out, &measured->candidate.probe);
   }
@@ -175,7 +215,7 @@ static void add_time(struct sw_text* out, struct sw_choice choice, const struct 
   }
   if (measured->candidate.excluded[0]) {
     sw_text_add(out, ", excluded: ");
-    add_quoted(out, measured->candidate.excluded);
+    sw_add_quoted(out, measured->candidate.excluded);
   }
   sw_text_add(out, "}\n");
 }

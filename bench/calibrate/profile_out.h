@@ -21,4 +21,9 @@ struct profile_head {
 bool profile_out(const struct study* study, const struct profile_head* head, struct sw_diags* diags,
                  struct sw_text* out);
 
+/* A time and a spread as the profile holds them: picoseconds, no finer than nanoseconds; of SW_ONE in steps of 0.1%, -1
+   where it is not stated. */
+uint64_t profile_ps(double us);
+int64_t profile_spread(const struct race_result* result);
+
 #endif

@@ -9,6 +9,8 @@
  *     ... most_rounds             a look after every third more: drops who is behind the leader, or gains too little.
  *     ... + proof_rounds          only auto and those of which a question is open. Who is the fastest of many is so by
  *                                 luck in part, and so may seem to beat auto: fresh rounds make the luck fade.
+ *     ... + most_proof            more of the same where it costs little beside what the race has cost by then: a few
+ *                                 choices left of many.
  *
  * Many equals would cost most and matter least: of more than `crowd` the slower half leaves at each look (successive
  * halving: Karnin, Koren and Somekh, 2013).
@@ -31,7 +33,9 @@ const struct race_rules race_rules_default = {.min_gain = 0.03,
                                               .least_rounds = 6,
                                               .sound_rounds = 15,
                                               .most_rounds = 40,
-                                              .proof_rounds = 40};
+                                              .proof_rounds = 10,
+                                              .proof_share = 0.5,
+                                              .most_proof = 400};
 
 /* --- rounds ------------------------------------------------------------------------------------------------------- */
 
@@ -57,7 +61,7 @@ size_t race_next(struct race* race, size_t* in, size_t* count) {
     if (i == AUTO || (proof ? race_is_open(race, i) : race_is_in(race, i))) race->named[race->named_count++] = i;
   memcpy(in, race->named, race->named_count * sizeof *in);
   *count = race->named_count;
-  return rounds_to_look(&race->rules, race->rounds, proof ? race->limit + race->rules.proof_rounds : race->limit);
+  return rounds_to_look(&race->rules, race->rounds, proof ? race_proof_end(race) : race->limit);
 }
 
 /* A choice that was excluded since it was named does not count. */
@@ -73,6 +77,7 @@ static void take_round(struct race* race, const float* us) {
     if (c->fate == RACE_EXCLUDED) continue;
     c->us[c->seen.count] = us[i];
     c->rounds[c->seen.count++] = (uint16_t)race->rounds;
+    race->cost_us[race->rounds >= race->limit] += (double)us[i];
   }
 }
 
@@ -102,9 +107,11 @@ void race_exclude(struct race* race, size_t choice) {
   if (choice == AUTO || choice >= race->choices || race->all[choice].fate == RACE_EXCLUDED) return;
   race->all[choice].fate = RACE_EXCLUDED;
   if (revive(race, choice)) {
-    size_t room = race->capacity - race->rules.proof_rounds;
+    size_t room = race->capacity - race->rules.most_proof;
     size_t limit = race->rounds + race->rules.most_rounds;
     race->limit = limit < room ? limit : room;
+    race->cost_us[0] += race->cost_us[1];
+    race->cost_us[1] = 0;
   }
   if (race->stop != RACE_BUDGET) race_judge(race);
 }
@@ -129,7 +136,7 @@ struct race* race_start(const struct race_rules* rules, size_t choices) {
   race->rules = *rules;
   race->choices = choices;
   race->limit = rules->most_rounds;
-  race->capacity = 2 * (rules->most_rounds + rules->proof_rounds); /* all of it again after an exclusion */
+  race->capacity = 2 * (rules->most_rounds + rules->most_proof); /* all of it again after an exclusion */
   race->outside = (1 - rules->confidence) / (double)looks(rules);
   race->all = calloc(choices, sizeof *race->all);
   race->named = calloc(choices, sizeof *race->named);

@@ -38,7 +38,9 @@ struct race_rules {
   size_t least_rounds; /* before anything but `slow` drops a choice, 6; at least 1 */
   size_t sound_rounds; /* that auto and the winner have at least when it settles: their times go on record, 15 */
   size_t most_rounds;  /* for all, 40; at least least_rounds */
-  size_t proof_rounds; /* further ones, for auto and what may or may not gain, or equal the fastest, 40 */
+  size_t proof_rounds; /* further ones, for auto and what may or may not gain, or equal the fastest, 10 */
+  double proof_share;  /* and more of these while they take less than this share of the time before, 0.5 */
+  size_t most_proof;   /* of these at all, 400 */
 };
 extern const struct race_rules race_rules_default;
 

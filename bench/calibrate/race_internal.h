@@ -25,10 +25,11 @@ struct race {
   struct race_rules rules;
   struct contender* all;
   size_t choices;
-  size_t rounds;   /* run, the broken ones too */
-  size_t limit;    /* of rounds for all: most_rounds, more after an exclusion */
-  size_t capacity; /* of rounds */
-  double outside;  /* what a bound may err with at one look */
+  size_t rounds;     /* run, the broken ones too */
+  size_t limit;      /* of rounds for all: most_rounds, more after an exclusion */
+  size_t capacity;   /* of rounds */
+  double cost_us[2]; /* of the samples: in the rounds for all, and in the proof */
+  double outside;    /* what a bound may err with at one look */
   enum race_stop stop;
   size_t* named; /* what race_next named last */
   size_t named_count;
@@ -45,6 +46,9 @@ struct middle race_ratio(const struct race* race, size_t a, size_t b, double out
 void race_judge(struct race* race);
 
 bool race_is_in(const struct race* race, size_t choice);
+
+/* The round by which the proof ends at the latest, as far as is known now. */
+size_t race_proof_end(const struct race* race);
 
 /* Whether it is among those measured once the rounds for all are run: more of them can change the decision. */
 bool race_is_open(const struct race* race, size_t choice);

@@ -51,14 +51,15 @@ static bool seems_to_gain(const struct race* race, size_t choice) {
 
 /*
  * A gain that shows but could be luck, as any of the choices could be the lucky one; or one that does not show, though
- * the choice is surely faster than auto.
+ * what was seen is nearer to it than to none.
  */
 static bool gain_is_open(const struct race* race, size_t choice) {
-  bool seems = seems_to_gain(race, choice);
-  double outside = seems ? race->outside / (double)race->choices : race->outside;
-  struct middle middle = race_ratio(race, choice, AUTO, outside);
-  bool sure = middle.sure && middle.high < 1;
-  return seems ? !sure : sure && middle.low <= 1 - race->rules.min_gain;
+  if (seems_to_gain(race, choice)) {
+    struct middle middle = race_ratio(race, choice, AUTO, race->outside / (double)race->choices);
+    return !(middle.sure && middle.high < 1);
+  }
+  struct middle middle = race_ratio(race, choice, AUTO, OUTSIDE_95);
+  return middle.median <= 1 - race->rules.min_gain / 2 && middle.low <= 1 - race->rules.min_gain;
 }
 
 static bool is_equal(const struct race* race, size_t choice, size_t leader) {
@@ -132,12 +133,24 @@ static size_t count_of(const struct race* race, bool (*is)(const struct race*, s
   return count;
 }
 
+/* By what a round of the proof took so far. */
+size_t race_proof_end(const struct race* race) {
+  size_t done = race->rounds - race->limit;
+  size_t rounds = race->rules.proof_rounds;
+  if (race->rounds > race->limit && done >= rounds && race->cost_us[1] > 0) {
+    double fitting = race->rules.proof_share * race->cost_us[0] / race->cost_us[1] * (double)done;
+    double most = (double)race->rules.most_proof;
+    rounds = fitting > most ? race->rules.most_proof : fitting > (double)rounds ? (size_t)fitting : rounds;
+  }
+  return race->limit + rounds;
+}
+
 static enum race_stop judge_stop(const struct race* race) {
   bool auto_known = race->all[AUTO].seen.count >= LEAST_FOR_SPREAD;
   if (count_of(race, race_is_in) == 0 && auto_known) return RACE_NOTHING;
   if (auto_known && is_settled(race)) return RACE_SETTLED;
   if (race->rounds < race->limit) return RACE_GOES_ON;
-  bool proof = race->rounds < race->limit + race->rules.proof_rounds && count_of(race, race_is_open) > 0;
+  bool proof = race->rounds < race_proof_end(race) && count_of(race, race_is_open) > 0;
   return proof ? RACE_GOES_ON : RACE_ENOUGH;
 }
 

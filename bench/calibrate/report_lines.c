@@ -45,7 +45,7 @@ void report_end(void) {
 void report_passthrough(const struct passthrough* passthrough) {
   struct sw_text text = SW_TEXT_EMPTY;
   progress_clear();
-  if (!passthrough_count_differing(passthrough)) return;
+  if (!passthrough->pairs || passthrough_worst(passthrough) != PASSTHROUGH_DIFFERS) return;
   sw_text_add(&text, "sizewise calibrate: warning: ");
   passthrough_add_words(passthrough, &text);
   sw_text_add(&text,
@@ -103,6 +103,24 @@ void report_left_out(const struct sw_text* sizes, uint32_t rank, uint64_t buffer
   say(&text);
 }
 
+void report_workload(const struct crew* crew, const struct study_plan* plan) {
+  const struct study_workload* workload = &plan->workload;
+  struct sw_text text = SW_TEXT_EMPTY;
+  uint32_t ranks = workload->ranks ? workload->ranks : crew_ranks(crew);
+  uint32_t nodes = crew_spans(crew, ranks);
+  if (workload->nodes && workload->nodes != nodes) {
+    sw_text_printf(&text,
+                   "sizewise calibrate: warning: the workload is of %u ranks on %u node%s, and here they are on %u: "
+                   "what is measured here holds for %u",
+                   ranks, workload->nodes, workload->nodes == 1 ? "" : "s", nodes, nodes);
+    say(&text);
+  }
+  if (!workload->left_out[0]) return;
+  sw_text_printf(&text, "left out: %s: more than %d sizes, and these of the workload move the fewest bytes",
+                 workload->left_out, STUDY_MOST_SIZES);
+  say(&text);
+}
+
 /* --- an earlier run ---------------------------------------------------------------------------------------------- */
 
 void report_resumed(const struct resumed* resumed, size_t points, size_t bans) {
@@ -129,6 +147,34 @@ void report_excluded(const struct fabric_call* call, struct sw_choice choice, co
   sw_text_add(&text, ": ");
   sw_add_choice(&text, choice);
   sw_text_printf(&text, " excluded: %s", why);
+  say(&text);
+}
+
+void report_failed(const struct fabric_call* call, const char* why) {
+  struct sw_text text = SW_TEXT_EMPTY;
+  if (call->bytes) {
+    add_call(&text, call);
+    sw_text_printf(&text, ": NCCL's own choice fails: %s", why);
+  } else {
+    sw_text_printf(&text, "communicators left out, as the ranks cannot be joined: %s", why);
+  }
+  say(&text);
+}
+
+void report_no_profile(const char* path) {
+  struct sw_text text = SW_TEXT_EMPTY;
+  sw_text_add(&text, "sizewise calibrate: no profile was written: nothing was measured");
+  if (path && access(path, F_OK) == 0) sw_text_printf(&text, "; %s is as it was", path);
+  sw_text_add(&text, ". Without a profile NCCL decides everything, as it does without the plugin");
+  say(&text);
+}
+
+void report_not_written(const char* path) {
+  struct sw_text text = SW_TEXT_EMPTY;
+  sw_text_printf(&text,
+                 "sizewise calibrate: %s could not be written (see above), and may have an earlier state: the profile "
+                 "is on standard output, so that nothing is lost",
+                 path);
   say(&text);
 }
 

@@ -33,6 +33,11 @@ static void excluded(void* context, const struct fabric_call* call, struct sw_ch
   report_excluded(call, choice, why);
 }
 
+static void failed(void* context, const struct fabric_call* call, const char* why) {
+  (void)context;
+  report_failed(call, why);
+}
+
 static void changed(void* context, const struct study* study) {
   struct session* s = context;
   keeper_keep(&s->keeper, study);
@@ -134,7 +139,8 @@ static bool fit_memory(struct session* s, struct sw_text* fault) {
 
 bool session_begin(struct session* s, struct crew* crew, struct sw_text* fault) {
   s->crew = crew;
-  s->watch = (struct measure_watch){.context = s, .in_flight = in_flight, .excluded = excluded, .looked = looked};
+  s->watch = (struct measure_watch){
+      .context = s, .in_flight = in_flight, .excluded = excluded, .looked = looked, .failed = failed};
   s->study.plan = &s->plan;
   s->study.crew = crew;
   s->study.watch = &s->watch;
@@ -143,6 +149,7 @@ bool session_begin(struct session* s, struct crew* crew, struct sw_text* fault) 
   crew_listen(crew, sampled, s);
   report_machine(crew);
   if (!check_resumed(s, fault) || !fit_memory(s, fault)) return false;
+  report_workload(crew, &s->plan);
   report_plan(crew, &s->plan, s->arguments->memory);
   return true;
 }
@@ -155,24 +162,26 @@ static bool is_good(const struct session* s) {
 
 /* Comparing with no tuner starts the workers in other ways; what follows needs them as they were. */
 static bool compare_without_tuner(struct session* s) {
-  uint32_t starts = crew_starts(s->crew);
   raw_enter(&s->raw, PHASE_PASSTHROUGH);
   passthrough_measure(s->crew, &s->plan, report_waiting, &s->passthrough);
   report_passthrough(&s->passthrough);
-  return crew_starts(s->crew) == starts || crew_start(s->crew, NULL);
+  return passthrough_leaves_workers(&s->passthrough) || crew_start(s->crew, NULL);
 }
 
 static void end_by_failure(struct session* s) {
   s->study.end = crew_failure(s->crew)->kind == TEAM_INTERRUPTED ? STUDY_INTERRUPTED : STUDY_LOST;
 }
 
+/* Until the profile decides for nothing that was not compared afresh. */
 static void verify(struct session* s) {
-  char* measured = s->keeper.text.data ? strdup(s->keeper.text.data) : NULL;
-  if (!measured) return;
-  enter(s, PHASE_VERIFY, 0);
-  study_verify(&s->study, measured);
-  free(measured);
-  keeper_keep(&s->keeper, &s->study);
+  bool changed = s->keeper.text.data != NULL;
+  if (changed) enter(s, PHASE_VERIFY, 0);
+  for (int pass = 1; pass <= STUDY_MOST_PASSES && changed && is_good(s); pass++) {
+    char* profile = strdup(s->keeper.text.data);
+    changed = profile && study_verify(&s->study, profile, pass == STUDY_MOST_PASSES);
+    free(profile);
+    keeper_keep(&s->keeper, &s->study);
+  }
 }
 
 static void sweep(struct session* s) {
@@ -198,16 +207,40 @@ void session_run(struct session* s) {
   progress_clear();
 }
 
-void session_report(const struct session* s) {
-  bool json = s->arguments->json;
+/* The profile's text where it is in no file; NULL: it is in one, or there is none. */
+static const char* homeless(const struct session* s) {
+  return !s->arguments->output || s->keeper.failed ? s->keeper.text.data : NULL;
+}
+
+static void report_profile(const struct session* s) {
+  const char* output = s->arguments->output;
   const char* text = s->keeper.text.data;
-  report_print(&s->study, s->arguments->exhaustive ? &s->exhaustive : NULL, &s->raw, json);
-  if (!s->arguments->output && text && !json) fputs(text, stdout);
-  if (s->arguments->output && !json) report_deployment(s->arguments->output, text);
+  if (!text) report_no_profile(output);
+  if (text && s->keeper.failed) report_not_written(output);
+  if (!text || s->arguments->json) return;
+  if (homeless(s))
+    fputs(text, stdout);
+  else
+    report_deployment(output, text);
+}
+
+void session_report(const struct session* s) {
+  struct report_extras extras = {s->arguments->output, homeless(s), s->arguments->exhaustive ? &s->exhaustive : NULL,
+                                 &s->raw};
+  report_print(&s->study, s->keeper.text.data, &extras, s->arguments->json);
+  report_profile(s);
   if (s->study.end != STUDY_LOST) return;
   const struct team_failure* failure = crew_failure(s->crew);
   fprintf(stderr, "sizewise calibrate: %s\n%s", failure->text, failure->said);
   if (s->in_flight.there) report_in_flight(sw_text_string(&s->in_flight.path));
+}
+
+bool session_is_written(const struct session* s) {
+  return !s->keeper.failed;
+}
+
+bool session_is_good(const struct session* s) {
+  return is_good(s) && !s->study.trouble_count && s->keeper.text.data;
 }
 
 /* What was tried when the crew was lost stays named, and so does what an earlier run left where this one never began.

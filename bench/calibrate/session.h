@@ -47,6 +47,10 @@ void session_run(struct session* session);
 /* The last words, on stdout; where the crew was lost also on stderr. */
 void session_report(const struct session* session);
 
+/* Whether the profile is where it should be; and whether all that was asked for was measured, up to the budget. */
+bool session_is_written(const struct session* session);
+bool session_is_good(const struct session* session);
+
 void session_close(struct session* session);
 
 #endif

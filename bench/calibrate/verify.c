@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "calibrate/failed.h"
 #include "ground/names.h"
+
+enum { LONGEST_WHY = 130 };
 
 static bool lose(struct verification* v, const char* at) {
   v->lost = true;
@@ -74,6 +77,16 @@ static void describe(char text[160], const struct verify_table* table, const str
   sw_text_free(&words);
 }
 
+/* The workers failed at this size: whose fault it was is found out, and the others go on. */
+static bool take_failure(struct verification* v, const struct fabric_call* call, struct verify_size* size) {
+  char why[FAILED_WORDS];
+  enum failed_by by = failed_by_which(v->crew, call, &size->verified.pair.own, why);
+  if (by == FAILED_LOST) return false;
+  size->outcome = VERIFY_BROKE;
+  snprintf(size->why, sizeof size->why, "%s%.*s", by == FAILED_AUTO ? "NCCL's own choice: " : "", LONGEST_WHY, why);
+  return true;
+}
+
 static bool compare_size(struct verification* v, const struct verify_table* table, const struct sw_plan* plan,
                          struct verify_size* size, double share_us) {
   char text[160];
@@ -83,9 +96,9 @@ static bool compare_size(struct verification* v, const struct verify_table* tabl
   struct compare_rules rules = {v->plan->profile->policy.min_gain, COMPARE_MOST_ROUNDS, share_us};
   describe(text, table, size);
   say(v, text);
-  if (!find_choice(v, &call, decision, size)) return lose(v, text);
+  if (!find_choice(v, &call, decision, size)) return take_failure(v, &call, size) || lose(v, text);
   if (size->outcome == VERIFY_UNFIT) return true;
-  if (!compare_call(v->crew, &call, &rules, &size->verified)) return lose(v, text);
+  if (!compare_call(v->crew, &call, &rules, &size->verified)) return take_failure(v, &call, size) || lose(v, text);
   size->outcome = size->verified.holds ? VERIFY_HOLDS : VERIFY_FAILS;
   return true;
 }
@@ -191,5 +204,5 @@ size_t verify_count(const struct verification* v, enum verify_outcome outcome) {
 
 bool verify_is_good(const struct verification* v) {
   return !v->lost && !v->differing_count && !verify_count(v, VERIFY_FAILS) && !verify_count(v, VERIFY_UNFIT) &&
-         !verify_count(v, VERIFY_NOT_REACHED) && !verify_count(v, VERIFY_TOO_LARGE);
+         !verify_count(v, VERIFY_BROKE) && !verify_count(v, VERIFY_NOT_REACHED) && !verify_count(v, VERIFY_TOO_LARGE);
 }

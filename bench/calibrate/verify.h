@@ -18,6 +18,7 @@ enum verify_outcome {
   VERIFY_HOLDS,
   VERIFY_FAILS,    /* it is no faster than NCCL's own choice, or not surely */
   VERIFY_UNFIT,    /* NCCL does not offer the choice here, so that its own runs */
+  VERIFY_BROKE,    /* it hung, crashed or failed, or auto did beside it: `why` says which */
   VERIFY_TOO_LARGE /* two buffers of it are more than the share of free memory that may be taken */
 };
 
@@ -25,6 +26,7 @@ struct verify_size {
   bool measured; /* the profile has times of this size; else its decision comes from neighbours, or from a rule */
   enum verify_outcome outcome;
   struct verified verified; /* bytes and choice always; the rest where it was compared */
+  char why[160];            /* of what broke */
 };
 
 /* One collective on one shape of communicator. */

@@ -14,6 +14,7 @@ static json_t* outcome_word(enum verify_outcome outcome) {
                                       [VERIFY_HOLDS] = "holds",
                                       [VERIFY_FAILS] = "fails",
                                       [VERIFY_UNFIT] = "not_offered",
+                                      [VERIFY_BROKE] = "failed",
                                       [VERIFY_TOO_LARGE] = "too_large"};
   return json_string(words[outcome]);
 }
@@ -39,6 +40,7 @@ static json_t* size_object(const struct verify_table* table, const struct verify
   json_object_set_new(object, "channels", choice.channels ? json_integer(choice.channels) : json_null());
   json_object_set_new(object, "outcome", outcome_word(size->outcome));
   if (size->outcome == VERIFY_HOLDS || size->outcome == VERIFY_FAILS) set_pair(object, &size->verified.pair);
+  if (size->outcome == VERIFY_BROKE) json_object_set_new(object, "why", json_string(size->why));
   return object;
 }
 

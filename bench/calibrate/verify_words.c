@@ -9,6 +9,7 @@ static const char* outcome_words(enum verify_outcome outcome) {
                                       [VERIFY_HOLDS] = "holds",
                                       [VERIFY_FAILS] = "does not hold",
                                       [VERIFY_UNFIT] = "NCCL does not offer it here",
+                                      [VERIFY_BROKE] = "FAILED",
                                       [VERIFY_TOO_LARGE] = "too large for memory"};
   return words[outcome];
 }
@@ -69,6 +70,19 @@ static void add_table(const struct verify_table* table, struct sw_text* out) {
   sw_text_add(out, "\n");
 }
 
+/* What hung, crashed or failed, a line each. */
+static void add_broken(const struct verification* v, struct sw_text* out) {
+  for (size_t i = 0; i < v->count; i++)
+    for (size_t k = 0; k < v->tables[i].count; k++) {
+      const struct verify_size* size = &v->tables[i].sizes[k];
+      if (size->outcome != VERIFY_BROKE) continue;
+      add_shape(out, v->tables[i].collective, v->tables[i].ranks, v->tables[i].nodes, ", ");
+      sw_text_add(out, ", ");
+      sw_add_size_words(out, size->verified.bytes);
+      sw_text_printf(out, " FAILED: %s\n", size->why);
+    }
+}
+
 /* --- ranks ------------------------------------------------------------------------------------------------------- */
 
 static void add_differing(const struct verification* v, const struct verify_differing* d, struct sw_text* out) {
@@ -127,7 +141,7 @@ static void add_good(const struct verification* v, struct sw_text* out) {
 }
 
 static void add_bad(const struct verification* v, struct sw_text* out) {
-  size_t failed = verify_count(v, VERIFY_FAILS) + verify_count(v, VERIFY_UNFIT);
+  size_t failed = verify_count(v, VERIFY_FAILS) + verify_count(v, VERIFY_UNFIT) + verify_count(v, VERIFY_BROKE);
   size_t compared = failed + verify_count(v, VERIFY_HOLDS);
   size_t open = verify_count(v, VERIFY_NOT_REACHED);
   const char* name = v->plan->name;
@@ -155,6 +169,7 @@ void verify_add_report(const struct verification* v, struct sw_text* out) {
   if (v->count && verify_add_unmatched(v, &unmatched))
     sw_text_printf(out, "Not verified with these ranks: %s.\n", sw_text_string(&unmatched));
   sw_text_free(&unmatched);
+  add_broken(v, out);
   add_ranks(v, out);
   if (verify_is_good(v))
     add_good(v, out);

@@ -12,6 +12,15 @@ static bool refuse(struct sw_text* fault, const char* option, const char* word, 
   return false;
 }
 
+/* The same for sizes, where what was meant is plain. */
+static bool refuse_size(struct sw_text* fault, const char* option, const char* text, const char* takes,
+                        enum sw_number_fault number) {
+  refuse(fault, option, text, takes);
+  if (number == SW_NUMBER_DECIMAL_UNIT)
+    sw_text_add(fault, "; KB, MB and GB mean 1000 to some and 1024 to others: write KiB, MiB, GiB");
+  return false;
+}
+
 /* Each word of a comma-separated list in turn, empty ones as well; false at its end. */
 static bool next_word(const char** list, const char** word, size_t* length) {
   if (!*list) return false;
@@ -21,7 +30,7 @@ static bool next_word(const char** list, const char** word, size_t* length) {
   return true;
 }
 
-static void add_collective(struct study_plan* plan, int collective) {
+void wanted_add_collective(struct study_plan* plan, int collective) {
   for (size_t i = 0; i < plan->collective_count; i++)
     if (plan->collectives[i] == collective) return;
   plan->collectives[plan->collective_count++] = collective;
@@ -29,7 +38,7 @@ static void add_collective(struct study_plan* plan, int collective) {
 
 static bool read_collectives(const struct calibrate_arguments* arguments, struct study_plan* plan,
                              struct sw_text* fault) {
-  const char* list = arguments->collectives;
+  const char* list = arguments->collectives ? arguments->collectives : arguments->workload ? NULL : "allreduce";
   const char* word;
   size_t length;
   while (next_word(&list, &word, &length)) {
@@ -37,49 +46,68 @@ static bool read_collectives(const struct calibrate_arguments* arguments, struct
     if (collective < 0)
       return refuse(fault, "--collective", arguments->collectives,
                     "allreduce, allgather, reducescatter, broadcast, reduce, separated by commas");
-    add_collective(plan, collective);
+    wanted_add_collective(plan, collective);
   }
   return true;
 }
 
-static void add_size(struct study_plan* plan, uint64_t bytes) {
+bool wanted_add_size(struct study_plan* plan, uint64_t bytes) {
   size_t at = plan->size_count;
-  if (at == STUDY_MOST_SIZES || bytes == 0) return;
   for (size_t i = 0; i < plan->size_count; i++)
-    if (plan->sizes[i] == bytes) return;
+    if (plan->sizes[i] == bytes) return true;
+  if (at == STUDY_MOST_SIZES) return false;
   for (; at > 0 && plan->sizes[at - 1] > bytes; at--) plan->sizes[at] = plan->sizes[at - 1];
   plan->sizes[at] = bytes;
   plan->size_count++;
+  return true;
 }
 
 /* "1KiB..128MiB": every fourth power of two from the first, and the last. */
-static bool read_size_range(const struct calibrate_arguments* arguments, const char* dots, struct study_plan* plan,
-                            struct sw_text* fault) {
+static bool read_size_range(const char* text, const char* dots, struct study_plan* plan, struct sw_text* fault) {
   uint64_t from;
   uint64_t to;
-  const char* text = arguments->sizes;
-  bool good = sw_read_size(text, (size_t)(dots - text), &from) == SW_NUMBER_OK &&
-              sw_read_size(dots + 2, strlen(dots + 2), &to) == SW_NUMBER_OK && from > 0 && from <= to;
-  if (!good) return refuse(fault, "--sizes", text, "a range such as 1KiB..128MiB, or a list such as 12KiB,6MiB");
-  for (uint64_t bytes = from; bytes < to && bytes <= UINT64_MAX / GRID; bytes *= GRID) add_size(plan, bytes);
-  add_size(plan, to);
+  enum sw_number_fault first = sw_read_size(text, (size_t)(dots - text), &from);
+  enum sw_number_fault last = sw_read_size(dots + 2, strlen(dots + 2), &to);
+  if (first || last || !from || from > to)
+    return refuse_size(fault, "--sizes", text, "a range such as 1KiB..128MiB, or a list such as 12KiB,6MiB",
+                       first ? first : last);
+  for (uint64_t bytes = from; bytes < to && bytes <= UINT64_MAX / GRID; bytes *= GRID) wanted_add_size(plan, bytes);
+  wanted_add_size(plan, to);
   plan->refine = true;
   return true;
 }
 
-static bool read_sizes(const struct calibrate_arguments* arguments, struct study_plan* plan, struct sw_text* fault) {
-  const char* dots = strstr(arguments->sizes, "..");
-  if (dots) return read_size_range(arguments, dots, plan, fault);
-  const char* list = arguments->sizes;
+static bool read_size_list(const char* text, struct study_plan* plan, struct sw_text* fault) {
+  const char* list = text;
   const char* word;
   size_t length;
   uint64_t bytes;
   while (next_word(&list, &word, &length)) {
-    if (sw_read_size(word, length, &bytes) != SW_NUMBER_OK || bytes == 0 || plan->size_count == STUDY_MOST_SIZES)
-      return refuse(fault, "--sizes", arguments->sizes, "a range such as 1KiB..128MiB, or up to 48 sizes: 12KiB,6MiB");
-    add_size(plan, bytes);
+    enum sw_number_fault number = sw_read_size(word, length, &bytes);
+    if (number || bytes == 0 || !wanted_add_size(plan, bytes))
+      return refuse_size(fault, "--sizes", text, "a range such as 1KiB..128MiB, or up to 48 sizes: 12KiB,6MiB", number);
   }
   return true;
+}
+
+static bool read_sizes(const struct calibrate_arguments* arguments, uint32_t ranks, struct study_plan* plan,
+                       struct sw_text* fault) {
+  const char* text = arguments->sizes ? arguments->sizes : "1KiB..128MiB";
+  if (arguments->workload && arguments->sizes) {
+    sw_text_add(fault, "--sizes and --sizes-from: give one of them; the workload says which sizes");
+    return false;
+  }
+  if (arguments->workload) return wanted_from_workload(arguments->workload, ranks, plan, fault);
+  const char* dots = strstr(text, "..");
+  return dots ? read_size_range(text, dots, plan, fault) : read_size_list(text, plan, fault);
+}
+
+static bool read_memory(const struct calibrate_arguments* arguments, struct study_plan* plan, struct sw_text* fault) {
+  const char* text = arguments->max_extra_memory;
+  if (!text) return true;
+  enum sw_number_fault number = sw_read_size(text, strlen(text), &plan->max_extra_memory);
+  bool good = !number && plan->max_extra_memory > 0;
+  return good || refuse_size(fault, "--max-extra-memory", text, "a size such as 256MiB", number);
 }
 
 static void add_group(struct study_plan* plan, uint32_t ranks) {
@@ -122,8 +150,9 @@ bool wanted_read(const struct calibrate_arguments* arguments, uint32_t ranks, st
                  struct sw_text* fault) {
   plan->budget_us = arguments->budget * 1e6;
   plan->min_gain = (int64_t)(arguments->min_gain * (double)SW_ONE + 0.5);
-  return read_collectives(arguments, plan, fault) && read_sizes(arguments, plan, fault) &&
-         read_groups(arguments, ranks, plan, fault) && check_name(arguments, fault);
+  return read_collectives(arguments, plan, fault) && read_groups(arguments, ranks, plan, fault) &&
+         read_sizes(arguments, ranks, plan, fault) && read_memory(arguments, plan, fault) &&
+         check_name(arguments, fault);
 }
 
 void wanted_fit(struct study_plan* plan, uint64_t buffers, struct sw_text* left_out) {

@@ -10,6 +10,17 @@
 bool wanted_read(const struct calibrate_arguments* arguments, uint32_t ranks, struct study_plan* plan,
                  struct sw_text* fault);
 
+/* Adds a size in its place, once; false: there is no room for it. */
+bool wanted_add_size(struct study_plan* plan, uint64_t bytes);
+void wanted_add_collective(struct study_plan* plan, int collective);
+
+/*
+ * The sizes of the workload that --sizes-from names, rounded as calls of `ranks` are, and its collectives, unless the
+ * plan has some; where there are too many sizes, those that move the most bytes. For a plan whose communicators are
+ * known; false with what is wrong in `fault`, mostly one line.
+ */
+bool wanted_from_workload(const char* name, uint32_t ranks, struct study_plan* plan, struct sw_text* fault);
+
 /* Leaves out the sizes of which two buffers take more than `buffers` bytes; names them in `left_out`. */
 void wanted_fit(struct study_plan* plan, uint64_t buffers, struct sw_text* left_out);
 

@@ -9,14 +9,15 @@
 /* Drift is complete after this much virtual time. */
 static const double drift_us = 60e6;
 
-static bool hits(const struct sim_fault* fault, const struct fabric_call* call, struct sw_choice choice) {
-  return sw_choice_same(fault->choice, choice) && (fault->bytes == SIM_ANY_SIZE || fault->bytes == call->bytes);
+static bool hits(const struct sim_fault* fault, const struct fabric_call* call, struct sw_choice choice, bool timed) {
+  return sw_choice_same(fault->choice, choice) && (fault->bytes == SIM_ANY_SIZE || fault->bytes == call->bytes) &&
+         (fault->mode == SIM_ANY_MODE || fault->mode == call->mode) && (timed || !fault->timed);
 }
 
 static const struct sim_fault* find(const struct sim_faults* faults, enum sim_fault_kind kind,
-                                    const struct fabric_call* call, struct sw_choice choice) {
+                                    const struct fabric_call* call, struct sw_choice choice, bool timed) {
   for (size_t i = 0; i < faults->count; i++)
-    if (faults->items[i].kind == kind && hits(&faults->items[i], call, choice)) return &faults->items[i];
+    if (faults->items[i].kind == kind && hits(&faults->items[i], call, choice, timed)) return &faults->items[i];
   return NULL;
 }
 
@@ -31,17 +32,17 @@ static void crash(void) {
 }
 
 bool sim_faults_strike(const struct sim_faults* faults, const struct fabric_call* call, struct sw_choice choice,
-                       char* fault) {
-  if (find(faults, SIM_HANG, call, choice)) hang();
-  if (find(faults, SIM_CRASH, call, choice)) crash();
-  if (!find(faults, SIM_ERROR, call, choice)) return true;
+                       bool timed, char* fault) {
+  if (find(faults, SIM_HANG, call, choice, timed)) hang();
+  if (find(faults, SIM_CRASH, call, choice, timed)) crash();
+  if (!find(faults, SIM_ERROR, call, choice, timed)) return true;
   snprintf(fault, sizeof((struct fabric*)0)->fault, "%s: unhandled system error (run with NCCL_DEBUG=INFO for details)",
            sim_function_name(call->collective));
   return false;
 }
 
 bool sim_faults_corrupt(const struct sim_faults* faults, const struct fabric_call* call, struct sw_choice choice) {
-  return find(faults, SIM_CORRUPT, call, choice) != NULL;
+  return find(faults, SIM_CORRUPT, call, choice, false) != NULL;
 }
 
 double sim_faults_drift(const struct sim_faults* faults, double clock_us) {

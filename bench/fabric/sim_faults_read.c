@@ -45,8 +45,14 @@ static bool split(struct part whole, char mark, struct part* before, struct part
 
 /* --- unknown words ----------------------------------------------------------------------------------------------- */
 
-static const struct sw_word own_words[] = {{"auto", 0}};
-static const struct sw_vocabulary leaves_all = {"choice", own_words, 1};
+enum { LEFT_TO_NCCL, LEFT_TO_PROFILE };
+static const struct sw_word own_words[] = {{"auto", LEFT_TO_NCCL}, {"profile", LEFT_TO_PROFILE}};
+static const struct sw_vocabulary leaves_all = {"choice", own_words, 2};
+
+/* Beside sizes. */
+enum { ONLY_TIMED = 100 };
+static const struct sw_word where_words[] = {{"graph", FABRIC_GRAPH}, {"stream", FABRIC_STREAM}, {"timed", ONLY_TIMED}};
+static const struct sw_vocabulary wheres = {"place", where_words, 3};
 
 /* "unknown fault 'hagn'; did you mean 'hang'?", or all words that there are. Vocabularies end with NULL. */
 static bool refuse_word(struct part word, const char* what, const struct sw_vocabulary* const* vocabularies,
@@ -66,7 +72,7 @@ static bool refuse_word(struct part word, const char* what, const struct sw_voca
   return false;
 }
 
-/* --- CHOICE[@SIZE] ----------------------------------------------------------------------------------------------- */
+/* --- CHOICE[@WHERE] ----------------------------------------------------------------------------------------------- */
 
 static bool read_channels(struct part word, struct sw_choice* choice, char* fault) {
   uint64_t channels = 0;
@@ -108,12 +114,12 @@ static bool read_choice(struct part word, struct sw_choice* choice, char* fault)
   struct part names;
   struct part channels;
   bool limited = split(word, '/', &names, &channels);
-  bool own = sw_word_value(&leaves_all, names.text, names.length) == 0;
-  *choice = SW_AUTO;
-  if (own && limited)
-    return refuse(fault, "'%.*s': auto leaves the channels to NCCL, too; write /%.*s", shown(word), word.text,
-                  shown(channels), channels.text);
-  if (own) return true;
+  int own = sw_word_value(&leaves_all, names.text, names.length);
+  *choice = own == LEFT_TO_PROFILE ? FABRIC_BY_PROFILE : SW_AUTO;
+  if (own >= 0 && limited)
+    return refuse(fault, "'%.*s': %.*s leaves the channels, too; write /%.*s", shown(word), word.text, shown(names),
+                  names.text, shown(channels), channels.text);
+  if (own >= 0) return true;
   if (names.length == 0 && !limited) return refuse(fault, "a choice is missing before '@'");
   if (names.length && !read_names(names, choice, fault)) return false;
   return !limited || read_channels(channels, choice, fault);
@@ -131,16 +137,36 @@ static bool read_size(struct part word, uint64_t* bytes, char* fault) {
     case SW_NUMBER_OUT_OF_RANGE:
       return refuse(fault, "size '%.*s' is too large", shown(word), word.text);
     default:
-      return refuse(fault, "'%.*s' is no size such as 12KiB", shown(word), word.text);
+      return refuse(fault, "'%.*s' is no size such as 12KiB, and none of graph, stream, timed", shown(word), word.text);
   }
+}
+
+/* One of graph, stream, timed, or a size. */
+static bool read_where(struct part word, struct sim_fault* out, char* fault) {
+  int where = sw_word_value(&wheres, word.text, word.length);
+  if (where == ONLY_TIMED)
+    out->timed = true;
+  else if (where >= 0)
+    out->mode = where;
+  else if (out->bytes != SIM_ANY_SIZE)
+    return refuse(fault, "'%.*s' is a second size: one at a time", shown(word), word.text);
+  else
+    return read_size(word, &out->bytes, fault);
+  return true;
 }
 
 static bool read_target(struct part details, struct sim_fault* out, char* fault) {
   struct part choice;
-  struct part size;
-  out->bytes = SIM_ANY_SIZE;
-  bool sized = split(details, '@', &choice, &size);
-  return read_choice(choice, &out->choice, fault) && (!sized || read_size(size, &out->bytes, fault));
+  struct part where;
+  bool more = split(details, '@', &choice, &where);
+  if (!read_choice(choice, &out->choice, fault)) return false;
+  while (more) {
+    struct part rest = where;
+    more = split(rest, '@', &where, &details);
+    if (!read_where(where, out, fault)) return false;
+    where = details;
+  }
+  return true;
 }
 
 /* --- the other details ------------------------------------------------------------------------------------------- */
@@ -191,10 +217,10 @@ static const struct {
   const char* details;
   bool (*read)(struct part details, struct sim_fault* out, char* fault);
 } forms[] = {
-    [SIM_HANG] = {"CHOICE[@SIZE]", read_target},
-    [SIM_CRASH] = {"CHOICE[@SIZE]", read_target},
-    [SIM_ERROR] = {"CHOICE[@SIZE]", read_target},
-    [SIM_CORRUPT] = {"CHOICE[@SIZE]", read_target},
+    [SIM_HANG] = {"CHOICE[@WHERE]", read_target},
+    [SIM_CRASH] = {"CHOICE[@WHERE]", read_target},
+    [SIM_ERROR] = {"CHOICE[@WHERE]", read_target},
+    [SIM_CORRUPT] = {"CHOICE[@WHERE]", read_target},
     [SIM_DRIFT] = {"PERCENT", read_drift},
     [SIM_RANK_TABLE] = {"RANK", read_rank},
     [SIM_SLOW_RANK] = {"RANK:FACTOR", read_slow_rank},
@@ -204,7 +230,7 @@ bool sim_faults_add(struct sim_faults* faults, const char* spec, char* fault) {
   const struct sw_vocabulary* const vocabularies[] = {&kinds, NULL};
   struct part word;
   struct part details;
-  struct sim_fault read = {.choice = SW_AUTO, .bytes = SIM_ANY_SIZE};
+  struct sim_fault read = {.choice = SW_AUTO, .bytes = SIM_ANY_SIZE, .mode = SIM_ANY_MODE};
   split((struct part){spec, strlen(spec)}, ':', &word, &details);
   int kind = sw_word_value(&kinds, word.text, word.length);
   if (kind < 0) return refuse_word(word, kinds.what, vocabularies, fault);

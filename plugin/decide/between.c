@@ -11,7 +11,8 @@ static struct sw_line line_of(const struct sw_time* time, const struct sw_time* 
                           .spread = sw_stated(time->spread),
                           .foreign = !sw_settings_same(&time->settings, &own->settings),
                           .settings = &time->settings,
-                          .excluded = time->excluded};
+                          .excluded = time->excluded,
+                          .memory = time->memory};
 }
 
 static struct sw_line line_between(const struct sw_time* left, const struct sw_time* right, const struct sw_time* own) {
@@ -21,6 +22,7 @@ static struct sw_line line_between(const struct sw_time* left, const struct sw_t
   line.right_log2 = sw_log2((double)right->median_ps);
   line.spread = larger(sw_stated(left->spread), sw_stated(right->spread));
   line.excluded = left->excluded ? left->excluded : right->excluded;
+  line.memory = left->memory > right->memory ? left->memory : right->memory;
   return line;
 }
 
@@ -87,7 +89,8 @@ static struct sw_piece decide_between(struct sw_maker* m, const struct span* spa
                                                    .spread = line->spread,
                                                    .foreign = line->foreign,
                                                    .settings = line->settings,
-                                                   .excluded = line->excluded};
+                                                   .excluded = line->excluded,
+                                                   .memory = line->memory};
   }
   sw_maker_decide(m, auto_ps, span->own.spread, count, &piece);
   return piece;

@@ -24,9 +24,8 @@ static bool clears_spread(double auto_ps, int64_t auto_spread, double time_ps, i
   return saved * saved * (1 + ROUNDING) >= (a * a + b * b) * (auto_ps * auto_ps);
 }
 
-/* Within 2% of the fastest. */
-static bool is_equal(double time_ps, double fastest_ps) {
-  return time_ps * 100 <= fastest_ps * 102 * (1 + ROUNDING);
+bool sw_as_fast(double time, double fastest) {
+  return time * 100 <= fastest * 102 * (1 + ROUNDING);
 }
 
 static enum sw_verdict judge(const struct sw_policy* policy, double auto_ps, int64_t auto_spread,
@@ -35,6 +34,7 @@ static enum sw_verdict judge(const struct sw_policy* policy, double auto_ps, int
   if (!clears_min_gain(policy, auto_ps, contender->time_ps)) return SW_UNDER_MIN_GAIN;
   if (!clears_spread(auto_ps, auto_spread, contender->time_ps, contender->spread)) return SW_WITHIN_SPREAD;
   if (contender->excluded) return SW_EXCLUDED;
+  if (contender->memory > policy->max_extra_memory) return SW_NEEDS_MEMORY;
   return contender->foreign ? SW_NEEDS_SETTINGS : SW_COMPETES;
 }
 
@@ -71,7 +71,7 @@ static int channels_to_compare(struct sw_choice choice) {
 /* Of contenders in ascending time, the index of the best one. */
 static size_t best_of(const struct sw_contender* contenders, size_t count) {
   size_t best = 0;
-  for (size_t i = 1; i < count && is_equal(contenders[i].time_ps, contenders[0].time_ps); i++)
+  for (size_t i = 1; i < count && sw_as_fast(contenders[i].time_ps, contenders[0].time_ps); i++)
     if (channels_to_compare(contenders[i].choice) < channels_to_compare(contenders[best].choice)) best = i;
   return best;
 }

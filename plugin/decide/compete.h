@@ -13,6 +13,7 @@ enum sw_verdict {
   SW_UNDER_MIN_GAIN, /* faster by less than the policy's min_gain */
   SW_WITHIN_SPREAD,  /* faster by less than the combined spread of the two times */
   SW_NEEDS_SETTINGS, /* would compete, but was measured under settings that a tuner cannot set */
+  SW_NEEDS_MEMORY,   /* would compete, but its connections take more than the policy's max_extra_memory */
   SW_EXCLUDED        /* would compete, but must not be used */
 };
 
@@ -23,6 +24,7 @@ struct sw_contender {
   bool foreign;   /* measured under other settings than auto */
   const struct sw_settings* settings;
   const char* excluded; /* why it must not be used; NULL: it may */
+  uint64_t memory;      /* bytes that its connections take */
   enum sw_verdict verdict;
 };
 
@@ -43,6 +45,9 @@ enum { SW_MOST_RANKED = 64 }; /* fall-backs beyond these are auto */
  */
 size_t sw_compete(const struct sw_policy* policy, double auto_ps, int64_t auto_spread, struct sw_contender* contenders,
                   size_t count);
+
+/* Within 2% of the fastest: as good as it. Times or ratios. */
+bool sw_as_fast(double time, double fastest);
 
 /* Root of the sum of the squares of two spreads of SW_ONE, rounded down. */
 int64_t sw_combined_spread(int64_t a, int64_t b);

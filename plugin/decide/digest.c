@@ -52,7 +52,7 @@ static int compare_sizes(const void* a, const void* b) {
 }
 
 /* Every shape that a table has, once, and the shape that none has. */
-static bool add_shapes(XXH3_state_t* state, const struct sw_profile* profile, struct sw_kept* kept) {
+static bool add_shapes(XXH3_state_t* state, const struct sw_profile* profile, enum sw_mode mode, struct sw_kept* kept) {
   struct size* sizes = calloc(profile->table_count + 1, sizeof *sizes);
   if (!sizes) return false;
   for (size_t i = 0; i < profile->table_count; i++)
@@ -62,7 +62,7 @@ static bool add_shapes(XXH3_state_t* state, const struct sw_profile* profile, st
   for (size_t i = 0; i <= profile->table_count && good; i++) {
     struct sw_shape shape;
     if (i > 0 && compare_sizes(&sizes[i - 1], &sizes[i]) == 0) continue;
-    good = sw_shape_compile(profile, sizes[i].nodes, sizes[i].ranks, &shape);
+    good = sw_shape_compile(profile, mode, sizes[i].nodes, sizes[i].ranks, &shape);
     if (!good) continue;
     add_shape(state, &shape);
     if (kept && shape.ranks)
@@ -89,15 +89,17 @@ static bool add_text(XXH3_state_t* state, const struct sw_profile* profile) {
 }
 
 bool sw_digest_compute(const struct sw_profile* profile, struct sw_digest* out) {
-  return sw_digest_compute_and_keep(profile, out, NULL);
+  return sw_digest_compute_for(profile, SW_MODE_BY_SIZE, out, NULL);
 }
 
-bool sw_digest_compute_and_keep(const struct sw_profile* profile, struct sw_digest* out, struct sw_kept* kept) {
+bool sw_digest_compute_for(const struct sw_profile* profile, enum sw_mode mode, struct sw_digest* out,
+                           struct sw_kept* kept) {
   XXH3_state_t* state = XXH3_createState();
   if (!state) return false;
   XXH3_128bits_reset(state);
   add_number(state, SW_RULES_VERSION);
-  bool good = add_text(state, profile) && add_shapes(state, profile, kept);
+  if (mode != SW_MODE_BY_SIZE) add_number(state, (uint64_t)mode);
+  bool good = add_text(state, profile) && add_shapes(state, profile, mode, kept);
   XXH128_hash_t hash = XXH3_128bits_digest(state);
   XXH3_freeState(state);
   if (!good) return false;

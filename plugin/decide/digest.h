@@ -23,7 +23,11 @@ struct sw_digest {
  */
 bool sw_digest_compute(const struct sw_profile* profile, struct sw_digest* out);
 
-/* The same, and keeps shapes that it compiled; sw_kept_free frees them. */
-bool sw_digest_compute_and_keep(const struct sw_profile* profile, struct sw_digest* out, struct sw_kept* kept);
+/*
+ * The same for a mode, whose digest is another one: a rank that was told the mode and one that was not differ in it.
+ * Keeps shapes that it compiled; sw_kept_free frees them. `kept` may be NULL.
+ */
+bool sw_digest_compute_for(const struct sw_profile* profile, enum sw_mode mode, struct sw_digest* out,
+                           struct sw_kept* kept);
 
 #endif

@@ -17,7 +17,7 @@ struct strips {
   size_t count;
 };
 
-static bool applies(const struct sw_rule* rule, int collective, uint32_t nodes, uint32_t ranks) {
+bool sw_rule_holds(const struct sw_rule* rule, int collective, uint32_t nodes, uint32_t ranks) {
   return rule->collective == collective && (!rule->nodes || rule->nodes == nodes) &&
          (!rule->ranks || rule->ranks == ranks);
 }
@@ -123,7 +123,7 @@ void sw_pieces_overlay(struct sw_arena* arena, const struct sw_profile* profile,
   if (strips.from && strips.owner && strips.next) {
     cut(&strips, profile->rules, profile->rule_count);
     for (size_t i = 0; i < profile->rule_count; i++)
-      if (applies(&profile->rules[i], collective, nodes, ranks)) paint(&strips, &profile->rules[i]);
+      if (sw_rule_holds(&profile->rules[i], collective, nodes, ranks)) paint(&strips, &profile->rules[i]);
     lay(arena, &strips, base, list);
   } else {
     list->failed = true;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "decide/pieces_internal.h"
+#include "decide/uniform.h"
 
 /* Neighbours that say the same and for the same reason are one piece. */
 static bool continues(const struct sw_piece* last, const struct sw_piece* next) {
@@ -50,6 +51,24 @@ bool sw_pieces_compile(struct sw_arena* arena, const struct sw_profile* profile,
   sw_arena_free(&below);
   if (list.failed) return false;
   *out = (struct sw_pieces){list.items, list.count};
+  return true;
+}
+
+/* The ratio is a rule's: a choice of this mode may be slower than auto, and has to be the cheapest all the same. */
+bool sw_pieces_compile_uniform(struct sw_arena* arena, const struct sw_profile* profile, int collective, uint32_t nodes,
+                               uint32_t ranks, struct sw_pieces* out) {
+  struct sw_uniform uniform = sw_uniform_find(profile, collective, nodes, ranks);
+  struct sw_piece* piece = sw_arena_allocate(arena, 1, sizeof *piece);
+  struct sw_ranked* ranked = sw_arena_allocate(arena, 1, sizeof *ranked);
+  if (!piece || !ranked) return false;
+  *ranked = (struct sw_ranked){uniform.choice, SW_RULE_RATIO};
+  *piece = (struct sw_piece){.to = UINT64_MAX, .basis = SW_BASIS_UNIFORM, .rule = uniform.rule};
+  if (uniform.source == SW_UNIFORM_NO_TABLE) piece->basis = SW_BASIS_NO_TABLE;
+  if (sw_uniform_is_found(&uniform)) {
+    piece->ranked = ranked;
+    piece->count = 1;
+  }
+  *out = (struct sw_pieces){piece, 1};
   return true;
 }
 

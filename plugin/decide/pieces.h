@@ -20,7 +20,14 @@ enum sw_basis {
   SW_BASIS_MEASURED, /* at `left`, exactly */
   SW_BASIS_REACH,    /* what `left` decides, elsewhere within `reach` */
   SW_BASIS_BETWEEN,  /* interpolated between `left` and `right` */
-  SW_BASIS_RULE      /* written by hand */
+  SW_BASIS_RULE,     /* written by hand */
+  SW_BASIS_UNIFORM   /* the same at every size: uniform.h */
+};
+
+/* What decisions are for. */
+enum sw_mode {
+  SW_MODE_BY_SIZE,
+  SW_MODE_DETERMINISTIC /* one choice for every size: uniform.h */
 };
 
 /* The choice that came nearest to winning where auto won, for the reason that is shown. */
@@ -31,6 +38,7 @@ struct sw_runner_up {
   int64_t spread;                     /* combined with auto's, of SW_ONE */
   const struct sw_settings* settings; /* where the verdict is SW_NEEDS_SETTINGS */
   const char* excluded;               /* where it is SW_EXCLUDED */
+  uint64_t memory;                    /* bytes; where it is SW_NEEDS_MEMORY */
 };
 
 struct sw_piece {
@@ -57,6 +65,10 @@ struct sw_pieces {
  */
 bool sw_pieces_compile(struct sw_arena* arena, const struct sw_profile* profile, int collective, uint32_t nodes,
                        uint32_t ranks, struct sw_pieces* out);
+
+/* The same for the deterministic mode: one piece. */
+bool sw_pieces_compile_uniform(struct sw_arena* arena, const struct sw_profile* profile, int collective, uint32_t nodes,
+                               uint32_t ranks, struct sw_pieces* out);
 
 /* The piece that holds a size. */
 const struct sw_piece* sw_pieces_find(const struct sw_pieces* pieces, uint64_t bytes);

@@ -23,6 +23,9 @@ void sw_pieces_of_table(struct sw_arena* arena, const struct sw_policy* policy, 
 void sw_pieces_overlay(struct sw_arena* arena, const struct sw_profile* profile, int collective, uint32_t nodes,
                        uint32_t ranks, const struct sw_piece_list* base, struct sw_piece_list* list);
 
+/* Whether a rule is for a collective and shape. */
+bool sw_rule_holds(const struct sw_rule* rule, int collective, uint32_t nodes, uint32_t ranks);
+
 /* What is at hand while a table's pieces are made. */
 struct sw_maker {
   struct sw_arena* arena;
@@ -44,6 +47,7 @@ struct sw_line {
   bool foreign;
   const struct sw_settings* settings;
   const char* excluded; /* at either end */
+  uint64_t memory;      /* bytes, the larger of both ends */
 };
 
 /* How far each of two neighbouring points speaks for the sizes between them. */

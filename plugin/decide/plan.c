@@ -71,8 +71,13 @@ static bool compile_curve(struct sw_arena* arena, const struct sw_pieces* pieces
 }
 
 struct sw_plan* sw_plan_compile(const struct sw_profile* profile, uint32_t nodes, uint32_t ranks) {
+  return sw_plan_compile_for(profile, SW_MODE_BY_SIZE, nodes, ranks);
+}
+
+struct sw_plan* sw_plan_compile_for(const struct sw_profile* profile, enum sw_mode mode, uint32_t nodes,
+                                    uint32_t ranks) {
   struct sw_shape shape;
-  return sw_shape_compile(profile, nodes, ranks, &shape) ? sw_plan_make(&shape) : NULL;
+  return sw_shape_compile(profile, mode, nodes, ranks, &shape) ? sw_plan_make(&shape) : NULL;
 }
 
 struct sw_plan* sw_plan_make(struct sw_shape* shape) {

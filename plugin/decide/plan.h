@@ -32,6 +32,10 @@ struct sw_plan {
 /* Compiles a profile for a shape; NULL when memory runs out. The plan refers to the profile, which must outlive it. */
 struct sw_plan* sw_plan_compile(const struct sw_profile* profile, uint32_t nodes, uint32_t ranks);
 
+/* The same for a mode. */
+struct sw_plan* sw_plan_compile_for(const struct sw_profile* profile, enum sw_mode mode, uint32_t nodes,
+                                    uint32_t ranks);
+
 /* The same from pieces that were compiled before; takes them over in any case. */
 struct sw_plan* sw_plan_make(struct sw_shape* shape);
 void sw_plan_free(struct sw_plan* plan);

@@ -127,6 +127,11 @@ static void add_verdict(struct sw_text* text, const struct sw_policy* policy, co
     sw_add_percent_words(text, (double)second->spread / (double)SW_ONE);
   } else if (second->verdict == SW_EXCLUDED) {
     sw_text_printf(text, ", but excluded: %s", second->excluded);
+  } else if (second->verdict == SW_NEEDS_MEMORY) {
+    sw_text_add(text, ", but its connections take ");
+    sw_add_size_words(text, second->memory);
+    sw_text_add(text, ", more than max_extra_memory ");
+    sw_add_size_words(text, policy->max_extra_memory);
   } else if (!second->settings->count) {
     sw_text_add(text, " was measured without the settings that auto had");
   } else {
@@ -182,6 +187,8 @@ void sw_add_reason(struct sw_text* text, const struct sw_policy* policy, const s
   const struct sw_piece* piece = shown_piece(segment);
   if (piece->rule) {
     sw_text_printf(text, "rule on line %u, written by hand", piece->rule->place.line);
+  } else if (piece->basis == SW_BASIS_UNIFORM) {
+    sw_text_add(text, piece->count ? "the same at every size" : "no choice qualifies at every size");
   } else if (piece->basis == SW_BASIS_NO_TABLE) {
     sw_text_add(text, "no table for this collective and shape");
   } else if (piece->basis == SW_BASIS_OUTSIDE) {

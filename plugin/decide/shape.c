@@ -1,10 +1,12 @@
 #include "decide/shape.h"
 
-bool sw_shape_compile(const struct sw_profile* profile, uint32_t nodes, uint32_t ranks, struct sw_shape* out) {
+bool sw_shape_compile(const struct sw_profile* profile, enum sw_mode mode, uint32_t nodes, uint32_t ranks,
+                      struct sw_shape* out) {
   struct sw_shape shape = {.nodes = nodes, .ranks = ranks};
   bool good = true;
   for (int c = 0; c < NCCL_NUM_COLLECTIVES && good; c++)
-    good = sw_pieces_compile(&shape.arena, profile, c, nodes, ranks, &shape.pieces[c]);
+    good = (mode == SW_MODE_DETERMINISTIC ? sw_pieces_compile_uniform : sw_pieces_compile)(
+        &shape.arena, profile, c, nodes, ranks, &shape.pieces[c]);
   if (good)
     *out = shape;
   else

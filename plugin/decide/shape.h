@@ -16,7 +16,8 @@ struct sw_shape {
 };
 
 /* False when memory runs out. sw_shape_free frees it, unless a plan took it over. */
-bool sw_shape_compile(const struct sw_profile* profile, uint32_t nodes, uint32_t ranks, struct sw_shape* out);
+bool sw_shape_compile(const struct sw_profile* profile, enum sw_mode mode, uint32_t nodes, uint32_t ranks,
+                      struct sw_shape* out);
 void sw_shape_free(struct sw_shape* shape);
 
 enum { SW_MOST_KEPT = 8, SW_MOST_KEPT_PIECES = 65536 };

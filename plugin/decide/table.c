@@ -52,7 +52,8 @@ static const struct sw_runner_up* keep_runner_up(struct sw_maker* m, double auto
                                     .ratio = c->time_ps / auto_ps,
                                     .spread = sw_combined_spread(auto_spread, c->spread),
                                     .settings = c->verdict == SW_NEEDS_SETTINGS ? c->settings : NULL,
-                                    .excluded = c->verdict == SW_EXCLUDED ? c->excluded : NULL};
+                                    .excluded = c->verdict == SW_EXCLUDED ? c->excluded : NULL,
+                                    .memory = c->memory};
   return second;
 }
 
@@ -79,7 +80,8 @@ static struct sw_piece at_point(struct sw_maker* m, const struct sw_point* point
                                                    .spread = sw_stated(time->spread),
                                                    .foreign = !sw_settings_same(&time->settings, &own->settings),
                                                    .settings = &time->settings,
-                                                   .excluded = time->excluded};
+                                                   .excluded = time->excluded,
+                                                   .memory = time->memory};
   }
   sw_maker_decide(m, (double)own->median_ps, sw_stated(own->spread), count, &piece);
   return piece;

@@ -83,12 +83,13 @@ struct sw_rule {
 };
 
 struct sw_policy {
-  int64_t min_gain; /* of SW_ONE: a smaller gain is none */
-  int64_t reach;    /* of SW_ONE: how far one measured size speaks, as a factor, inclusive */
-  int64_t gap;      /* of SW_ONE: how far apart neighbours may be to be interpolated, as a factor, inclusive */
+  int64_t min_gain;          /* of SW_ONE: a smaller gain is none */
+  int64_t reach;             /* of SW_ONE: how far one measured size speaks, as a factor, inclusive */
+  int64_t gap;               /* of SW_ONE: how far apart neighbours may be to be interpolated, as a factor, inclusive */
+  uint64_t max_extra_memory; /* bytes that a choice's connections may take; UINT64_MAX: no limit */
 };
 
-/* The defaults of a policy that a profile leaves out: 3%, 2, 10. */
+/* The defaults of a policy that a profile leaves out: 3%, 2, 10, no limit. */
 extern const struct sw_policy sw_policy_default;
 
 /* Where the figures come from; texts that were left out are NULL. */

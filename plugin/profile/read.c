@@ -7,7 +7,8 @@
 #include "ground/file.h"
 #include "ground/letters.h"
 
-const struct sw_policy sw_policy_default = {.min_gain = 3 * SW_ONE / 100, .reach = 2 * SW_ONE, .gap = 10 * SW_ONE};
+const struct sw_policy sw_policy_default = {
+    .min_gain = 3 * SW_ONE / 100, .reach = 2 * SW_ONE, .gap = 10 * SW_ONE, .max_extra_memory = UINT64_MAX};
 
 static const struct sw_word provenance_words[] = {
     {"source", SW_PROVENANCE_SOURCE}, {"note", SW_PROVENANCE_NOTE}, {"date", SW_PROVENANCE_DATE},
@@ -114,10 +115,18 @@ static void read_gap(struct sw_reader* reader, const struct sw_node* node, void*
   sw_value_fraction(reader, node, "gap", SW_ONE, 1000 * SW_ONE, &((struct sw_policy*)out)->gap);
 }
 
+static void read_max_extra_memory(struct sw_reader* reader, const struct sw_node* node, void* out) {
+  if (sw_expect(reader, node, SW_NODE_WORD, "max_extra_memory"))
+    sw_value_size(reader, node, "max_extra_memory", node->word, node->length,
+                  &((struct sw_policy*)out)->max_extra_memory);
+}
+
 static void read_policy(struct sw_reader* reader, const struct sw_node* node, void* out) {
-  static const struct sw_field fields[] = {
-      {"min_gain", read_min_gain, false}, {"reach", read_reach, false}, {"gap", read_gap, false}};
-  static const struct sw_fields mapping = {"policy", fields, 3};
+  static const struct sw_field fields[] = {{"min_gain", read_min_gain, false},
+                                           {"reach", read_reach, false},
+                                           {"gap", read_gap, false},
+                                           {"max_extra_memory", read_max_extra_memory, false}};
+  static const struct sw_fields mapping = {"policy", fields, sizeof fields / sizeof fields[0]};
   sw_read_fields(reader, node, &mapping, &((struct sw_profile*)out)->policy);
 }
 

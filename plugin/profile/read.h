@@ -1,4 +1,5 @@
-/* The parts of the reader, from the profile down: read.c, read_tables.c, read_choice.c. Used by them alone. */
+/* The parts of the reader, from the profile down: read.c, read_tables.c, read_choice.c. Used by them alone, but for
+   sw_read_settings, which workloads have, too. */
 #ifndef SW_READ_H
 #define SW_READ_H
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "ground/letters.h"
+#include "ground/quoted.h"
 #include "profile/profile.h"
 
 /* Words that YAML readers take for something other than a text. */
@@ -18,56 +19,18 @@ static bool is_plain(const char* text) {
   return letter && strspn(text, plain) == strlen(text) && !is_special_word(text);
 }
 
-/*
- * Where a character begins that a text can hold only as an escape: its code point, and its bytes; else 0. YAML refuses
- * most control characters, U+FEFF, U+FFFE and U+FFFF as such, and takes U+0085, U+2028 and U+2029 for ends of lines.
- */
-static unsigned unprintable(const char* text, size_t* bytes) {
-  const unsigned char* c = (const unsigned char*)text;
-  *bytes = 1;
-  if (c[0] < 0x20 || c[0] == 0x7f) return c[0];
-  *bytes = 2;
-  if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) return c[1];
-  *bytes = 3;
-  if ((c[0] & 0xf0) != 0xe0 || !c[1] || !c[2]) return 0;
-  unsigned code = (c[0] & 0x0fu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
-  return code == 0x2028 || code == 0x2029 || code == 0xfeff || code >= 0xfffe ? code : 0;
-}
-
-/* With escapes that JSON and YAML have in common. */
-static void add_quoted(struct sw_text* out, const char* text) {
-  sw_text_add(out, "\"");
-  while (*text) {
-    size_t bytes;
-    unsigned code = unprintable(text, &bytes);
-    if (!code) bytes = 1;
-    if (code == '\n')
-      sw_text_add(out, "\\n");
-    else if (code == '\t')
-      sw_text_add(out, "\\t");
-    else if (code)
-      sw_text_printf(out, "\\u%04x", code);
-    else if (*text == '"' || *text == '\\')
-      sw_text_printf(out, "\\%c", *text);
-    else
-      sw_text_add_bytes(out, text, 1);
-    text += bytes;
-  }
-  sw_text_add(out, "\"");
-}
-
 static void add_text(struct sw_text* out, const char* text) {
   if (is_plain(text))
     sw_text_add(out, text);
   else
-    add_quoted(out, text);
+    sw_add_quoted(out, text);
 }
 
 static void write_settings(const struct sw_settings* settings, struct sw_text* out) {
   sw_text_add(out, "settings: {");
   for (size_t i = 0; i < settings->count; i++) {
     sw_text_printf(out, "%s%s: ", i ? ", " : "", settings->items[i].name);
-    add_quoted(out, settings->items[i].value);
+    sw_add_quoted(out, settings->items[i].value);
   }
   sw_text_add(out, "}");
 }
@@ -77,7 +40,7 @@ static void write_provenance(const struct sw_profile* profile, struct sw_text* o
   for (int key = 0; key < SW_PROVENANCE_COUNT; key++) {
     if (!profile->provenance[key]) continue;
     sw_text_printf(out, "  %s: ", sw_value_word(&sw_provenance_keys, key));
-    add_quoted(out, profile->provenance[key]);
+    sw_add_quoted(out, profile->provenance[key]);
     sw_text_add(out, "\n");
   }
   if (!profile->settings.count) return;
@@ -105,6 +68,10 @@ static void write_policy(const struct sw_policy* policy, struct sw_text* out) {
   sw_add_fixed(out, (uint64_t)policy->reach, 8);
   sw_text_add(out, ", gap: ");
   sw_add_fixed(out, (uint64_t)policy->gap, 8);
+  if (policy->max_extra_memory != UINT64_MAX) {
+    sw_text_add(out, ", max_extra_memory: ");
+    sw_add_size(out, policy->max_extra_memory);
+  }
   sw_text_add(out, "}\n");
 }
 
@@ -162,7 +129,7 @@ static void write_time(const struct sw_time* time, struct sw_text* out) {
   }
   if (time->excluded) {
     sw_text_add(out, ", excluded: ");
-    add_quoted(out, time->excluded);
+    sw_add_quoted(out, time->excluded);
   }
   sw_text_add(out, "}\n");
 }

@@ -26,13 +26,13 @@ static char* first_finding(const struct sw_diags* diags) {
   return take_text(&text);
 }
 
-static bool finish(struct sw_entry* entry, const struct sw_diags* diags) {
-  if (entry->profile && sw_digest_compute_and_keep(entry->profile, &entry->digest, &entry->kept)) return true;
+static bool finish(struct sw_entry* entry, enum sw_mode mode, const struct sw_diags* diags) {
+  if (entry->profile && sw_digest_compute_for(entry->profile, mode, &entry->digest, &entry->kept)) return true;
   if (!entry->profile) entry->fault = first_finding(diags);
   return entry->fault != NULL;
 }
 
-bool sw_entry_read(const char* path, struct sw_entry* entry) {
+bool sw_entry_read(const char* path, enum sw_mode mode, struct sw_entry* entry) {
   struct sw_diags* diags = malloc(sizeof *diags);
   char* text = NULL;
   *entry = (struct sw_entry){.origin = strdup(path)};
@@ -41,21 +41,21 @@ bool sw_entry_read(const char* path, struct sw_entry* entry) {
     sw_diags_start(diags, path);
     entry->profile = sw_profile_read_file(path, &text, diags);
     free(text); /* its memory, and the tree's, serve the digest next */
-    good = finish(entry, diags);
+    good = finish(entry, mode, diags);
   }
   free(diags);
   if (!good) sw_entry_free(entry);
   return good;
 }
 
-bool sw_entry_read_shipped(const struct sw_shipped* shipped, struct sw_entry* entry) {
+bool sw_entry_read_shipped(const struct sw_shipped* shipped, enum sw_mode mode, struct sw_entry* entry) {
   struct sw_diags* diags = malloc(sizeof *diags);
   *entry = (struct sw_entry){.origin = strdup("shipped"), .shipped = true};
   bool good = diags && entry->origin;
   if (good) {
     sw_diags_start(diags, shipped->name);
     entry->profile = sw_profile_read(shipped->text, shipped->length, diags);
-    good = finish(entry, diags);
+    good = finish(entry, mode, diags);
   }
   free(diags);
   if (!good) sw_entry_free(entry);

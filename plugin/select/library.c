@@ -29,9 +29,9 @@ static void refuse(struct sw_library* library, enum sw_code code, const char* te
 
 /* --- the profile that was named ---------------------------------------------------------------------------------- */
 
-static bool read_located(const struct sw_location* location, struct sw_entry* entry) {
-  return location->shipped ? sw_entry_read_shipped(location->shipped, entry)
-                           : sw_entry_read(sw_text_string(&location->file), entry);
+static bool read_located(const struct sw_location* location, enum sw_mode mode, struct sw_entry* entry) {
+  return location->shipped ? sw_entry_read_shipped(location->shipped, mode, entry)
+                           : sw_entry_read(sw_text_string(&location->file), mode, entry);
 }
 
 static void load_named(struct sw_library* library) {
@@ -40,7 +40,7 @@ static void load_named(struct sw_library* library) {
   struct sw_entry* entry = new_entry(library);
   if (!sw_locate(library->switches.path, library->switches.profile, &location, &fault)) {
     sw_text_printf(&library->refusal, "NCCL_SIZEWISE_PROFILE: %s [SW-%d]", sw_text_string(&fault), (int)SW_NO_PROFILE);
-  } else if (!entry || !read_located(&location, entry)) {
+  } else if (!entry || !read_located(&location, library->mode, entry)) {
     refuse(library, SW_NO_MEMORY, "out of memory");
   } else {
     library->count++;
@@ -68,7 +68,7 @@ static void load_file(struct sw_library* library, const char* folder, const char
   struct sw_text path = SW_TEXT_EMPTY;
   sw_text_printf(&path, "%s/%s", folder, name);
   struct sw_entry* entry = new_entry(library);
-  if (entry && sw_entry_read(sw_text_string(&path), entry)) {
+  if (entry && sw_entry_read(sw_text_string(&path), library->mode, entry)) {
     library->count++;
     if (entry->fault) warn_of_invalid(library, entry);
   }
@@ -109,7 +109,7 @@ static void mark_shipped(struct sw_library* library, size_t own) {
 static void load_shipped(struct sw_library* library) {
   for (const struct sw_shipped* shipped = sw_shipped_profiles; shipped->name; shipped++) {
     struct sw_entry* entry = new_entry(library);
-    if (entry && sw_entry_read_shipped(shipped, entry)) library->count++;
+    if (entry && sw_entry_read_shipped(shipped, library->mode, entry)) library->count++;
   }
 }
 
@@ -145,6 +145,7 @@ struct sw_library* sw_library_load(const struct sw_facts_source* source) {
     good = sw_switches_read(source->getenv, diags, &library->switches);
   }
   if (good) {
+    library->mode = library->switches.deterministic ? SW_MODE_DETERMINISTIC : SW_MODE_BY_SIZE;
     sw_facts_gather(source, &library->machine);
     load(library, diags);
   }

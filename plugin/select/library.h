@@ -27,6 +27,7 @@ struct sw_entry {
 
 struct sw_library {
   struct sw_switches switches;
+  enum sw_mode mode; /* what digests and plans are for */
   struct sw_facts machine;
   struct sw_entry* entries;
   size_t count;

@@ -6,8 +6,8 @@
 #include "select/shipped.h"
 
 /* Reads one profile; an invalid one becomes an entry with a fault. False when memory runs out. */
-bool sw_entry_read(const char* path, struct sw_entry* entry);
-bool sw_entry_read_shipped(const struct sw_shipped* shipped, struct sw_entry* entry);
+bool sw_entry_read(const char* path, enum sw_mode mode, struct sw_entry* entry);
+bool sw_entry_read_shipped(const struct sw_shipped* shipped, enum sw_mode mode, struct sw_entry* entry);
 void sw_entry_free(struct sw_entry* entry);
 
 /* The names of a folder's *.yaml files, sorted, in malloc'ed memory; false when the folder cannot be read. */

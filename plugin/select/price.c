@@ -84,8 +84,7 @@ static void add_loss(struct sw_text* text, const struct sw_table* table, const s
   sw_add_time_words(text, price->own->median_ps);
 }
 
-/* Slower than auto by more than what would count as a gain. */
-static bool hurts(const struct sw_policy* policy, const struct sw_price* price) {
+bool sw_price_hurts(const struct sw_policy* policy, const struct sw_price* price) {
   return price->known && (double)price->time->median_ps * (double)(SW_ONE - policy->min_gain) >
                              (double)price->own->median_ps * (double)SW_ONE;
 }
@@ -96,14 +95,14 @@ static int add_losses(struct sw_text* text, const struct sw_forced* forced, cons
   int losses = 0;
   for (size_t i = 0; i < table->count; i++) {
     struct sw_price price = sw_forced_price(&table->points[i], choice);
-    if (!hurts(&profile->policy, &price)) continue;
+    if (!sw_price_hurts(&profile->policy, &price)) continue;
     add_loss(text, table, &table->points[i], choice, &price, name_collective);
     losses++;
   }
   return losses;
 }
 
-static bool is_switched_off(const struct sw_forced* forced, int collective, struct sw_choice choice) {
+bool sw_forced_switches_off(const struct sw_forced* forced, int collective, struct sw_choice choice) {
   if (sw_choice_is_auto(choice)) return false;
   bool capped = forced->max_channels > 0 && choice.channels > forced->max_channels;
   return capped || !sw_forced_allows(forced, collective, choice.algo, choice.proto);
@@ -114,7 +113,7 @@ static void add_switched_off(struct sw_text* text, const struct sw_forced* force
   size_t count = 0;
   struct sw_segment* segments = sw_segments_make(&plan->pieces[collective], &count);
   for (size_t i = 0; segments && i < count; i++) {
-    if (!is_switched_off(forced, collective, segments[i].choice)) continue;
+    if (!sw_forced_switches_off(forced, collective, segments[i].choice)) continue;
     sw_text_printf(text, "; %s: the profile's ", sw_value_word(&sw_collectives, collective));
     sw_add_choice(text, segments[i].choice);
     sw_text_add(text, " for ");

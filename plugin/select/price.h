@@ -24,6 +24,12 @@ struct sw_choice sw_forced_choice(const struct sw_forced* forced, int collective
    NCCL's own channel count first. */
 struct sw_price sw_forced_price(const struct sw_point* point, struct sw_choice choice);
 
+/* Whether a price is known and slower than NCCL's own choice by more than what the policy would count as a gain. */
+bool sw_price_hurts(const struct sw_policy* policy, const struct sw_price* price);
+
+/* Whether the settings take a choice of a profile away: its algorithm, its protocol, or more channels than a cap. */
+bool sw_forced_switches_off(const struct sw_forced* forced, int collective, struct sw_choice choice);
+
 /*
  * One line for the log: which settings hold at every size, at which sizes the profile's tables for the plan's shape
  * know that they hurt and by how much, and which of the profile's choices they switch off. Adds nothing, and returns

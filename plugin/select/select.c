@@ -59,8 +59,9 @@ static void select_named(const struct sw_library* library, const struct sw_facts
   const struct sw_entry* entry = &library->entries[0];
   const char* expect = library->switches.expect.hex;
   if (expect[0] && strcmp(expect, entry->digest.hex) != 0) {
-    sw_text_printf(&selection->why, "profile %s (%s) has digest %s, but NCCL_SIZEWISE_EXPECT is %s",
-                   entry->profile->name, entry->origin, entry->digest.hex, expect);
+    sw_text_printf(&selection->why, "profile %s (%s) has digest %s%s, but NCCL_SIZEWISE_EXPECT is %s",
+                   entry->profile->name, entry->origin, entry->digest.hex,
+                   library->mode == SW_MODE_DETERMINISTIC ? " in the deterministic mode" : "", expect);
     refuse(selection, SW_WRONG_DIGEST);
     return;
   }
@@ -83,9 +84,8 @@ static void select_pinned(const struct sw_library* library, const struct sw_fact
 
 /* --- found ------------------------------------------------------------------------------------------------------- */
 
-/* Whether a profile that was only found fits; the reason why not is appended to `why`. */
-static bool fits_by_itself(const struct sw_entry* entry, const struct sw_facts* facts, int* specificity,
-                           struct sw_text* why) {
+bool sw_fits_by_itself(const struct sw_entry* entry, const struct sw_facts* facts, int* specificity,
+                       struct sw_text* why) {
   if (!entry->profile) {
     sw_text_add(why, "invalid");
     return false;
@@ -117,7 +117,7 @@ struct found {
 static void consider(const struct sw_entry* entry, const struct sw_facts* facts, struct found* found) {
   struct sw_text why = SW_TEXT_EMPTY;
   int specificity = 0;
-  if (!fits_by_itself(entry, facts, &specificity, &why)) {
+  if (!sw_fits_by_itself(entry, facts, &specificity, &why)) {
     sw_text_printf(&found->reasons, "%s%s: %s", found->reasons.length ? "; " : "", entry->origin, sw_text_string(&why));
   } else if (found->best && strcmp(found->best->digest.hex, entry->digest.hex) == 0) {
     /* the same profile twice, in two folders */

@@ -27,4 +27,11 @@ struct sw_selection {
 struct sw_selection sw_select(const struct sw_library* library, const struct sw_facts* facts);
 void sw_selection_free(struct sw_selection* selection);
 
+/*
+ * Whether a profile that was only found would apply to a communicator on one node; what speaks against it is appended
+ * to `why`. `specificity` is written where its `match` was looked at.
+ */
+bool sw_fits_by_itself(const struct sw_entry* entry, const struct sw_facts* facts, int* specificity,
+                       struct sw_text* why);
+
 #endif

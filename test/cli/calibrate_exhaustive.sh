@@ -30,7 +30,7 @@ sums = defaultdict(float)
 for r in rows:
     sums[r["phase"]] += float(r["microseconds"]) / 1e6
 x = j["exhaustive"]
-assert x["complete"] and x["rounds"] == 9 and x["fresh_rounds"] >= 20
+assert x["complete"] and x["rounds"] == 9
 assert abs(sums["exhaustive"] - x["measuring_s"]) < 1e-4 * sums["exhaustive"], (sums, x["measuring_s"])
 assert abs(sums["calibrate"] - x["calibrate_measuring_s"]) < 1e-4 * sums["calibrate"]
 assert abs(x["measuring_ratio"] - sums["exhaustive"] / sums["calibrate"]) < 1e-3 * x["measuring_ratio"]
@@ -48,7 +48,7 @@ for p in x["points"]:
     pairs = {(r["algo"], r["proto"]) for r in mine}
     assert p["choices"] == 6 * len(pairs) and ("auto", "auto") in pairs
     fresh = [r for r in rows if r["bytes"] == str(p["bytes"]) and r["phase"] == "fresh"]
-    assert len(fresh) == 3 * x["fresh_rounds"]
+    assert len(fresh) == 3 * p["fresh_rounds"] and 30 <= p["fresh_rounds"] <= 400
     assert [r["algo"] for r in fresh[:3:2]] == ["auto", "profile"]
 PY
 [ "$(wc -l <err)" -ge 8 ] || fail "a size that is finished has no line"

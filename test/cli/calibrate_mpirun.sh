@@ -2,6 +2,7 @@
 # sizewise calibrate under Open MPI on this machine, 8 and 64 simulated ranks, well and with faults: rank 0 alone speaks
 # and writes, the profile is valid, and no process is left behind.
 set -eu
+. "$SW_TEST_SOURCE/test/cli/lib/left_over.sh"
 command -v mpirun >/dev/null || { echo "SKIP: no mpirun"; exit 77; }
 mpirun --version | grep -q 'Open MPI' || { echo "SKIP: mpirun is not Open MPI's"; exit 77; }
 work=$(mktemp -d)
@@ -20,17 +21,7 @@ fail() {
   exit 1
 }
 
-none_left() {
-  for i in 1 2 3 4 5 6 7 8 9 10; do
-    left=
-    for exe in /proc/[0-9]*/exe; do
-      [ "$(readlink "$exe" 2>/dev/null)" != "$program" ] || left="$left $exe"
-    done
-    [ "$left" ] || return 0
-    sleep 0.3
-  done
-  fail "$1: left behind:$left"
-}
+none_left() { none_left_over exe "$program" || fail "$1: left behind:$left"; }
 
 # RANKS STATUS ARGUMENTS...
 calibrate() {

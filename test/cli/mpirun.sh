@@ -2,6 +2,7 @@
 # Ranks that Open MPI starts on this machine: 8 and 64 of them, well, hanging and crashing; nothing is left behind.
 # And srun and torchrun as far as their environment goes: each rank started by hand with what they would set.
 set -eu
+. "$SW_TEST_SOURCE/test/cli/lib/left_over.sh"
 command -v mpirun >/dev/null || { echo "SKIP: no mpirun"; exit 77; }
 mpirun --version | grep -q 'Open MPI' || { echo "SKIP: mpirun is not Open MPI's"; exit 77; }
 work=$(mktemp -d)
@@ -15,18 +16,7 @@ fail() {
   exit 1
 }
 
-# Processes of the program: none may be left, and an end takes a moment.
-none_left() {
-  for i in 1 2 3 4 5 6 7 8 9 10; do
-    left=
-    for exe in /proc/[0-9]*/exe; do
-      [ "$(readlink "$exe" 2>/dev/null)" != "$program" ] || left="$left $exe"
-    done
-    [ "$left" ] || return 0
-    sleep 0.2
-  done
-  fail "$1: left behind:$left"
-}
+none_left() { none_left_over exe "$program" || fail "$1: left behind:$left"; }
 
 expect() {
   grep -qx "$2" "$work/out" || fail "$1: no line \"$2\""

@@ -73,11 +73,18 @@ sed 's/median: 70us/median: 99us/; s/median: 140us/median: 199us/' fast.yaml >id
 expect 0 'leaves every size to NCCL here: there was nothing to compare' sizewise verify idle.yaml --simulate fast.yaml
 
 # Ranks that differ are named, and so is what a run that cannot go on was doing.
-expect 1 'rank 2 would run another algorithm than rank 0' \
+expect 1 'rank 2 would run tree + ll128, 1 channel (NCCL' \
   sizewise verify made.yaml --simulate fast.yaml --fault rank-table:2
-expect 1 'made.yaml was not verified: the run ended while comparing allreduce 256 KiB' \
-  sizewise verify made.yaml --simulate fast.yaml --fault crash:auto@256KiB
-grep -qE '^  64 KiB .*holds$' out || { echo "what was compared before is not shown:"; cat out; exit 1; }
+for fault in crash error; do
+  expect 1 "allreduce, 4 ranks on 4 nodes, 256 KiB FAILED: NCCL's own choice: " \
+    sizewise verify made.yaml --simulate fast.yaml --fault $fault:auto@256KiB
+  expect 1 'made.yaml does not hold at 1 of 3 sizes' \
+    sizewise verify made.yaml --simulate fast.yaml --fault $fault:profile@64KiB
+  grep -qE '^  256 KiB .*holds$' out || { echo "the others do not go on:"; cat out; exit 1; }
+done
+expect 1 'allreduce, 4 ranks on 4 nodes, 64 KiB FAILED: hung: ranks 0-3 of 4 did not answer within' \
+  sizewise verify made.yaml --simulate fast.yaml --fault hang:profile@64KiB
+grep -qE '^  64 KiB .*FAILED$' out || { echo "the size is not marked:"; cat out; exit 1; }
 
 # Sizes that the budget has no room for are no proof.
 sed 's/\([0-9]\)us/\1ms/g' fast.yaml >long.yaml

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a profile: no crash, no memory out of bounds, an error exactly when there is no profile, a report that a
- * terminal can show, and a profile that survives being written and read, twice the same.
+ * Any bytes as a profile and as a workload: no crash, no memory out of bounds, an error exactly when there is none, a
+ * report that a terminal can show, and one that survives being written and read, twice the same.
  *
  * For libFuzzer: clang -fsanitize=fuzzer,address,undefined. Without it: -DSW_FUZZ_MAIN, with files or folders as
  * arguments. test/fixtures/profiles is the corpus.
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "profile/profile.h"
+#include "workload/workload.h"
 
 #define CHECK(condition)                          \
   do {                                            \
@@ -58,6 +59,33 @@ static void check_written(const struct sw_profile* profile) {
   sw_text_free(&report);
 }
 
+static bool read_workload(struct sw_arena* arena, const char* text, size_t length, struct sw_text* written) {
+  struct sw_text report = SW_TEXT_EMPTY;
+  struct sw_diags diags;
+  struct workload workload;
+  sw_diags_start(&diags, "f");
+  bool good = workload_read(arena, text, length, &diags, &workload);
+  CHECK(good == (diags.errors == 0));
+  sw_add_diags(&report, &diags);
+  check_report(&report);
+  if (good) workload_write(&workload, written);
+  sw_text_free(&report);
+  return good;
+}
+
+static void check_workload(const char* text, size_t length) {
+  struct sw_arena arena = SW_ARENA_EMPTY;
+  struct sw_text first = SW_TEXT_EMPTY;
+  struct sw_text second = SW_TEXT_EMPTY;
+  if (read_workload(&arena, text, length, &first)) {
+    CHECK(read_workload(&arena, sw_text_string(&first), first.length, &second));
+    CHECK(strcmp(sw_text_string(&first), sw_text_string(&second)) == 0);
+  }
+  sw_text_free(&first);
+  sw_text_free(&second);
+  sw_arena_free(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -67,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (profile) check_written(profile);
   sw_profile_free(profile);
   sw_text_free(&report);
+  check_workload((const char*)data, size);
   return 0;
 }
 

@@ -48,6 +48,17 @@ NCCL_ALGO=Ring NCCL_SIZEWISE_PROFILE="$SW_TEST_SOURCE/test/gpu/torch.yaml" pytho
 grep -o 'sizewise: NCCL_ALGO.*' "$work/log"
 [ "$(grep -c 'sizewise: NCCL_ALGO=Ring holds at every size' "$work/log")" -eq 2 ] || { echo "not one warning a process"; status=1; }
 
+# The deterministic mode: one algorithm, protocol and channel count for every all-reduce of the log.
+NCCL_SIZEWISE_DETERMINISTIC=1 NCCL_SIZEWISE_PROFILE="$SW_TEST_SOURCE/test/gpu/deterministic.yaml" \
+  python3 test/gpu/torch_collectives.py >"$work/log" 2>&1 || { tail -n 40 "$work/log"; exit 1; }
+grep -o 'sizewise: .*deterministic.*' "$work/log" | sort | uniq -c | cut -c1-300
+grep -o ' AllReduce: [0-9]* Bytes -> .*' "$work/log" | sort | uniq -c >"$work/reduced"
+cat "$work/reduced"
+[ "$(wc -l <"$work/reduced")" -ge 5 ] || { echo "too few sizes"; status=1; }
+if grep -v 'Algo TREE proto SIMPLE .*{0..0}' "$work/reduced"; then
+  echo "NOT the same at every size"; status=1
+fi
+
 # A profile that was named and is not there stops the job, with one clear line.
 if NCCL_SIZEWISE_PROFILE=no-such-profile python3 test/gpu/torch_collectives.py >"$work/log" 2>&1; then
   echo "a missing profile did not stop the job"; status=1

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""compare.py DECIDE_AT [--profiles N] [--seed S]: drawn profiles, decided by the C code and by oracle.py.
+"""compare.py DECIDE_AT [--profiles N] [--seed S]: drawn profiles, decided by the C code and by oracle.py, and in the
+deterministic mode by uniform.py.
 
 Prints the first differences with the profile that shows them, and exits 1; ties are counted and left out.
 """
@@ -12,10 +13,14 @@ import sys
 import tempfile
 
 from oracle import Oracle, words
+from uniform import uniform
 
 CHOICES = ["algo: tree", "algo: ring", "proto: ll", "proto: simple", "channels: 1", "channels: 2", "channels: 4",
            "channels: 8", "algo: ring, proto: ll", "algo: ring, proto: ll, channels: 2", "algo: tree, channels: 4",
            "algo: tree, proto: simple, channels: 16", "proto: ll, channels: 2"]
+WHOLE = ["algo: tree, proto: ll, channels: 1", "algo: tree, proto: simple, channels: 1", "algo: ring, proto: ll, channels: 1",
+         "algo: ring, proto: simple, channels: 1", "algo: ring, proto: ll, channels: 2",
+         "algo: ring, proto: simple, channels: 2", "algo: tree, proto: simple, channels: 4", "algo: nvls, proto: simple, channels: 8"]
 SETTINGS = ["{NCCL_BUFFSIZE: \"1048576\"}", "{NCCL_BUFFSIZE: \"2097152\", NCCL_NTHREADS: \"64\"}"]
 SHAPE = ("allreduce", 2, 4)
 LARGEST = 2**64 - 1
@@ -37,7 +42,8 @@ class Draw:
     def policy(self):
         gain = self.one("0%", "1%", "3%", "3%", "3.5%", "10%", "30%")
         return f"policy: {{min_gain: {gain}, reach: {self.one(1, 1.25, 1.5, 2, 2, 2, 2.5, 4, 16)}, " \
-               f"gap: {self.one(1, 1.5, 2, 4, 10, 10, 10, 100)}}}\n"
+               f"gap: {self.one(1, 1.5, 2, 4, 10, 10, 10, 100)}" \
+               f"{self.one('', '', ', max_extra_memory: 1MiB', ', max_extra_memory: 0')}}}\n"
 
     def sizes(self):
         start = self.one(1, 3, 17, 100, 1000, 12288, 65536, 10**6, 3 * 2**20, 2**58)
@@ -54,7 +60,8 @@ class Draw:
 
     def entry(self, choice, median, spread_chance, settings):
         inside = f", settings: {settings}" if settings else ""
-        return f"          - {{{choice}, median: {median:.3f}us{self.spread(spread_chance)}{inside}}}\n"
+        memory = self.one("", "", ", memory: 1MiB", ", memory: 1048577") if choice != "choice: auto" else ""
+        return f"          - {{{choice}, median: {median:.3f}us{self.spread(spread_chance)}{inside}{memory}}}\n"
 
     def point(self, size, factors, common, spread_chance):
         auto = self.random.randrange(1, 20) * 100 if self.round else self.random.uniform(20, 2000)
@@ -99,6 +106,40 @@ class Draw:
         return text
 
 
+class DrawWhole(Draw):
+    """Profiles whose choices name all three, measured at most sizes; some times say what ran."""
+
+    def whole_entry(self, choice, median):
+        extra = self.one("", "", "", "", f", ran: {{{self.one(choice, self.random.choice(WHOLE))}}}" if choice else "")
+        if choice == "choice: auto" and extra:
+            extra = f", ran: {{{self.random.choice(WHOLE)}}}"
+        settings = f", settings: {SETTINGS[0]}" if choice != "choice: auto" and self.some(0.02) else ""
+        memory = ", memory: 2MiB" if self.some(0.02) else ""
+        excluded = ", excluded: wrong data" if choice != "choice: auto" and self.some(0.01) else ""
+        return f"          - {{{choice}, median: {median:.3f}us{extra}{settings}{memory}{excluded}}}\n"
+
+    def table(self):
+        choices = self.random.sample(WHOLE, self.one(1, 2, 4, 6, 8))
+        text = f"  - collective: {self.collective}\n    nodes: 2\n    ranks: {self.ranks}\n    points:\n"
+        for size in self.sizes():
+            auto = self.random.uniform(20, 2000)
+            text += f"      - bytes: {size}\n        times:\n" + self.whole_entry("choice: auto", auto)
+            for choice in choices:
+                if not self.some(0.05):
+                    text += self.whole_entry(choice, auto * self.one(0.5, 0.9, 1.0, 1.01, 1.3, 4) * self.random.uniform(0.97, 1.03))
+        return text
+
+    def profile(self):
+        self.collective = self.one("allreduce", "allreduce", "reduce", "reducescatter", "allgather")
+        self.ranks = self.one(2, 4, 8)
+        text = "sizewise: 1\nname: drawn\nprovenance: {kind: simulated, source: drawn}\n" + self.policy()
+        text += "tables:\n" + self.table()
+        if self.some(0.2):
+            rules = [self.random.choice(WHOLE + CHOICES) + self.one("", ", ranks: 4", ", bytes: 1KiB") for _ in range(3)]
+            text += "rules:\n" + "".join(f"  - {{collective: {self.collective}, {rule}}}\n" for rule in rules)
+        return text
+
+
 def sizes_to_ask(oracle, drawn, count):
     """Around every boundary that the oracle knows, and anywhere."""
     near = [0, 1, 2, 3, LARGEST]
@@ -121,11 +162,11 @@ def sizes_to_ask(oracle, drawn, count):
     return drawn.sample(sorted(around), min(count, len(around)))
 
 
-def decide_in_c(program, text, sizes):
+def decide_in_c(program, text, sizes, arguments=SHAPE):
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(text)
         file.flush()
-        run = subprocess.run([program, file.name, *map(str, SHAPE)], input="".join(f"{s}\n" for s in sizes),
+        run = subprocess.run([program, file.name, *map(str, arguments)], input="".join(f"{s}\n" for s in sizes),
                              capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(f"{program}: status {run.returncode}\n{run.stderr}\n{text}")
@@ -148,6 +189,30 @@ def compare(program, seed):
     return len(sizes), ties, differences, text
 
 
+def compare_whole(program, seed):
+    """The same for the deterministic mode, whose answer is one for every size."""
+    draw = DrawWhole(seed)
+    text = draw.profile()
+    sizes = [0, 1, 12288, 2**20, 2**40, LARGEST]
+    what, tie = uniform(text, draw.collective, 2, draw.ranks)
+    expected = words(what) or "auto"
+    answers = set(decide_in_c(program, text, sizes, (draw.collective, 2, draw.ranks, "deterministic")))
+    good = answers == {expected} or (tie and len(answers) == 1)
+    return tie, what, [] if good else [f"seed {seed}, every size: C {sorted(answers)}, oracle {expected!r}"], text
+
+
+def compare_all_whole(program, seeds):
+    """How many drawn profiles differ in the deterministic mode; most have to have an answer."""
+    ties = different = found = 0
+    for seed in seeds:
+        tie, what, differences, text = compare_whole(program, seed)
+        ties, different, found = ties + tie, different + len(differences), found + (what[0] is not None)
+        if differences and different < 5:
+            print("\n".join(differences), text, sep="\n")
+    print(f"deterministic: {len(seeds)} profiles, {found} with a choice, {ties} ties, {different} differences")
+    return different or ties > len(seeds) // 10 or not len(seeds) // 5 < found < len(seeds)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -161,7 +226,8 @@ def main():
         if differences and different - len(differences) < 10:
             print("\n".join(differences[:5]), text, sep="\n")
     print(f"{options.profiles} profiles, {pairs} sizes, {ties} ties, {different} differences")
-    return 1 if different or ties > pairs // 10 else 0
+    whole = compare_all_whole(options.program, range(options.seed, options.seed + options.profiles))
+    return 1 if different or ties > pairs // 10 or whole else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 /*
- * decide_at PROFILE COLLECTIVE NODES RANKS: reads sizes from stdin, one a line, and prints for each the choices that
- * are ranked there, best first, "auto" for none. test/oracle/compare.py holds them against an evaluation of its own.
+ * decide_at PROFILE COLLECTIVE NODES RANKS [deterministic]: reads sizes from stdin, one a line, and prints for each the
+ * choices that are ranked there, best first, "auto" for none. test/oracle/compare.py holds them against an evaluation
+ * of its own.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -51,13 +52,15 @@ static bool read_number(const char* word, uint64_t* number) {
 int main(int argc, char** argv) {
   uint64_t nodes;
   uint64_t ranks;
-  int collective = argc == 5 ? sw_word_value(&sw_collectives, argv[2], strlen(argv[2])) : -1;
+  bool deterministic = argc == 6 && strcmp(argv[5], "deterministic") == 0;
+  int collective = argc == 5 || deterministic ? sw_word_value(&sw_collectives, argv[2], strlen(argv[2])) : -1;
   if (collective < 0 || !read_number(argv[3], &nodes) || !read_number(argv[4], &ranks)) {
-    fputs("usage: decide_at PROFILE COLLECTIVE NODES RANKS < sizes\n", stderr);
+    fputs("usage: decide_at PROFILE COLLECTIVE NODES RANKS [deterministic] < sizes\n", stderr);
     return 2;
   }
   struct sw_profile* profile = read_profile(argv[1]);
-  struct sw_plan* plan = profile ? sw_plan_compile(profile, (uint32_t)nodes, (uint32_t)ranks) : NULL;
+  enum sw_mode mode = deterministic ? SW_MODE_DETERMINISTIC : SW_MODE_BY_SIZE;
+  struct sw_plan* plan = profile ? sw_plan_compile_for(profile, mode, (uint32_t)nodes, (uint32_t)ranks) : NULL;
   bool good = plan && decide_sizes(plan, collective);
   sw_plan_free(plan);
   sw_profile_free(profile);

@@ -57,6 +57,7 @@ class Time:
         self.what = (self.choice, self.settings)
         self.median = time(entry["median"])
         self.spread = share(entry.get("spread", 0))
+        self.memory = size(entry.get("memory", 0))
 
 
 class Point:
@@ -66,9 +67,10 @@ class Point:
         self.auto = next((t for t in times if t.choice == AUTO), None)
         self.others = {t.what: t for t in times if t.choice != AUTO}
 
-    def can_win(self, what):
-        """A choice that was measured under other settings than auto cannot be set by a tuner."""
-        return what[1] == self.auto.settings
+    def can_win(self, what, limit):
+        """A choice that was measured under other settings than auto cannot be set by a tuner, and one whose connections
+        take more than max_extra_memory must not."""
+        return what[1] == self.auto.settings and (what not in self.others or self.others[what].memory <= limit)
 
 
 def fewest(choice):
@@ -94,6 +96,7 @@ class Oracle:
         self.min_gain = share(policy.get("min_gain", "3%"))
         self.reach = share(policy.get("reach", 2))
         self.gap = share(policy.get("gap", 10))
+        self.memory = size(policy["max_extra_memory"]) if "max_extra_memory" in policy else math.inf
         shape = (collective, nodes, ranks)
         self.rules = [r for r in profile.get("rules") or [] if self.holds(r, shape)]
         tables = [t for t in profile.get("tables") or [] if (t["collective"], t["nodes"], t["ranks"]) == shape]
@@ -148,7 +151,7 @@ class Oracle:
         for what, t in point.others.items():
             gain = 1 - t.median / own.median
             clear = gain > 0 and gain >= self.min_gain and gain**2 >= own.spread**2 + t.spread**2
-            if clear and point.can_win(what):
+            if clear and point.can_win(what, self.memory):
                 competing[what[0]] = t.median
         return rank(competing, lambda c, f: competing[c] <= competing[f] * Fraction(102, 100), competing.get)
 
@@ -228,7 +231,7 @@ class Stretch:
         self.high = math.log2(right.bytes)
         self.own = self.curve(AUTO, left.auto, right.auto)
         self.curves = [self.curve_of(left, right, who, what) for what in self.heard(left, right, who)
-                       if left.can_win(what)]
+                       if left.can_win(what, oracle.memory) and right.can_win(what, oracle.memory)]
         width = self.high - self.low
         self.extent = (0.0 if first == left.bytes + 1 else (math.log2(first) - self.low) / width,
                        1.0 if last == right.bytes - 1 else (math.log2(last) - self.low) / width)

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 make -s BUILD="$work/build" CC="$SW_TEST_CC" CFLAGS=-O0 DESTDIR="$work/root" PREFIX=/opt/sw install >/dev/null
 find "$work/root" -type f | sed "s|$work/root||" | sort >"$work/files"
 for file in /opt/sw/bin/sizewise /opt/sw/lib/libnccl-tuner-sizewise.so /opt/sw/share/sizewise/schema.json \
-  /opt/sw/share/sizewise/shipped/gb10-roce-8x1.yaml; do
+  /opt/sw/share/sizewise/shipped/gb10-roce-8x1.yaml /opt/sw/share/sizewise/workloads/gb10-m3-prefill.yaml; do
   grep -qx "$file" "$work/files" || { echo "not installed: $file"; exit 1; }
 done
 [ -d "$work/root/opt/sw/share/sizewise/profiles" ] || { echo "no folder for profiles"; exit 1; }

@@ -153,7 +153,7 @@ static void ranks_that_differ(void** state) {
   assert_true(sw_choice_is_auto(culprit));
   assert_int_equal(crew_failure(s->crew)->kind, TEAM_ERROR);
   assert_int_equal(crew_failure(s->crew)->rank, 1);
-  assert_non_null(strstr(crew_failure(s->crew)->text, "rank 1 would run another algorithm than rank 0"));
+  assert_non_null(strstr(crew_failure(s->crew)->text, "rank 1 would run "));
   end_simulated(s);
 }
 

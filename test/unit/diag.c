@@ -26,8 +26,8 @@ static const struct {
     {204, SW_WRONG_SHAPE, false},     {205, SW_UNKNOWN_WORD, false},   {206, SW_BAD_NUMBER, false},
     {207, SW_OUT_OF_RANGE, false},    {208, SW_DECIMAL_UNIT, false},   {209, SW_WRONG_VERSION, false},
     {210, SW_NO_CHOICE, false},       {211, SW_TWICE, false},          {212, SW_EMPTY_RANGE, false},
-    {213, SW_BAD_NAME, false},        {214, SW_NOTHING_INSIDE, false}, {301, SW_NEVER_APPLIES, true},
-    {302, SW_NO_AUTO, true},
+    {213, SW_BAD_NAME, false},        {214, SW_NOTHING_INSIDE, false}, {215, SW_CONFLICT, false},
+    {301, SW_NEVER_APPLIES, true},    {302, SW_NO_AUTO, true},
 };
 
 static void codes_for_life(void** state) {
@@ -38,7 +38,7 @@ static void codes_for_life(void** state) {
     assert_ptr_equal(entry, &sw_codes[i]);
     assert_int_equal(entry->severity, codes[i].warning ? SW_SEVERITY_WARNING : SW_SEVERITY_ERROR);
   }
-  static const int unknown[] = {0, -1, 100, 110, 200, 215, 300, 303, 999};
+  static const int unknown[] = {0, -1, 100, 110, 200, 216, 300, 303, 999};
   for (size_t i = 0; i < COUNT(unknown); i++) assert_null(sw_code_entry(unknown[i]));
 }
 

@@ -63,6 +63,16 @@ static void the_choice_that_is_tried_is_there_and_goes(void** state) {
   assert_file(NULL);
 }
 
+/* Fewer channels for whatever NCCL takes are a choice, too. */
+static void channels_alone_are_named(void** state) {
+  (void)state;
+  in_flight_open(&file, "t.yaml");
+  in_flight_set(&file, NCCL_ALLREDUCE, 8, 65536, (struct sw_choice){-1, -1, 2});
+  assert_file("allreduce\t8\t65536\tauto\tauto\t2\n");
+  in_flight_close(&file);
+  assert_file(NULL);
+}
+
 static void what_is_left_is_banned_and_stays_until_the_end(void** state) {
   (void)state;
   put(EARLIER);
@@ -132,6 +142,7 @@ static void settings_in_force(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(the_choice_that_is_tried_is_there_and_goes),
+      TEST(channels_alone_are_named),
       TEST(what_is_left_is_banned_and_stays_until_the_end),
       TEST(what_is_no_such_file_is_refused),
       TEST(without_an_output_there_is_no_file),

@@ -20,8 +20,10 @@ static struct {
   double wobble;   /* each start's own part, alternating */
   size_t fail_at;  /* this start fails; 0: none */
   char turns[64];  /* W with the plugin, N without, in order */
-  size_t starts;
-  size_t rounds; /* the most that were asked for at once */
+  bool bare;       /* the workers that run have no plugin */
+  size_t count;    /* of turns */
+  size_t started;  /* how often the workers were */
+  size_t rounds;   /* the most that were asked for at once */
   double clock_us;
   struct fabric_call calls[64];
   size_t prepared;
@@ -34,10 +36,11 @@ static void play(double start_us, double slower) {
   played.slower = slower;
 }
 
-static bool played_start(char what) {
-  played.turns[played.starts++] = what;
+static bool played_start(bool bare) {
+  played.bare = bare;
+  played.started++;
   played.clock_us += played.start_us;
-  if (played.starts != played.fail_at) return true;
+  if (played.started != played.fail_at) return true;
   snprintf(played.failure.text, sizeof played.failure.text, "rank 3 ended with status 1");
   return false;
 }
@@ -45,17 +48,19 @@ static bool played_start(char what) {
 bool crew_start(struct crew* crew, const char* profile) {
   (void)crew;
   assert_null(profile);
-  return played_start('W');
+  return played_start(false);
 }
 
 bool crew_start_bare(struct crew* crew) {
   (void)crew;
-  return played_start('N');
+  return played_start(true);
 }
 
+/* What begins a turn. */
 bool crew_connect(struct crew* crew, uint32_t ranks) {
   (void)crew;
   assert_int_equal(ranks, 8);
+  played.turns[played.count++] = played.bare ? 'N' : 'W';
   return true;
 }
 
@@ -84,8 +89,8 @@ bool crew_prepare(struct crew* crew, const struct fabric_call* call, const struc
 
 bool crew_rounds(struct crew* crew, size_t rounds, float* us) {
   (void)crew;
-  bool with = played.turns[played.starts - 1] == 'W';
-  double own = 1 + (played.starts % 2 ? played.wobble : 0); /* now the one side, now the other */
+  bool with = !played.bare;
+  double own = 1 + (played.count % 2 ? played.wobble : 0); /* now the one side, now the other */
   if (rounds > played.rounds) played.rounds = rounds;
   for (size_t i = 0; i < rounds; i++) us[i] = (float)(10 * own * (with ? played.slower : 1));
   return true;
@@ -117,36 +122,38 @@ static void assert_words(const struct passthrough* p, const char* expected) {
   sw_text_free(&words);
 }
 
+/* The first turn takes the workers that run, and the last leaves some. */
 static void turns_alternate(void** state) {
   (void)state;
   play(1e6, 1);
   struct passthrough p = measure(300);
-  assert_string_equal(played.turns, "WNNWWN");
+  assert_string_equal(played.turns, "WNNWNW");
+  assert_int_equal(played.started, 5);
   assert_int_equal(p.pairs, 3);
-  assert_int_equal(p.count, 3);
+  assert_int_equal(p.count, 2);
   assert_int_equal(p.sizes[0].call.bytes, 1 << 10);
-  assert_int_equal(p.sizes[1].call.bytes, 1 << 20);
-  assert_int_equal(p.sizes[2].call.bytes, 128 << 20);
-  assert_int_equal(p.sizes[1].call.mode, FABRIC_GRAPH);
-  assert_int_equal(p.sizes[2].call.mode, FABRIC_STREAM);
+  assert_int_equal(p.sizes[1].call.bytes, 128 << 20);
+  assert_int_equal(p.sizes[0].call.mode, FABRIC_GRAPH);
+  assert_int_equal(p.sizes[1].call.mode, FABRIC_STREAM);
   assert_in_range(played.rounds, 1, 64);
-  assert_int_equal(passthrough_count_differing(&p), 0);
+  assert_true(passthrough_leaves_workers(&p));
+  assert_int_equal(passthrough_worst(&p), PASSTHROUGH_EQUAL);
   assert_words(&p,
-               "The plugin passing everything through shows no difference from no tuner at all (allreduce 1 KiB +0.0% "
-               "[+0.0 to +0.0], "
-               "1 MiB +0.0% [+0.0 to +0.0], 128 MiB +0.0% [+0.0 to +0.0]; 95% intervals from 3 pairs of starts).");
+               "The plugin passing everything through equals no tuner at all within 2% (allreduce 1 KiB +0.0% "
+               "[+0.0 to +0.0], 128 MiB +0.0% [+0.0 to +0.0]; intervals that hold together with 95%, from 3 pairs of "
+               "starts).");
 }
 
 static void a_difference_is_found(void** state) {
   (void)state;
   play(1e6, 1.05);
   struct passthrough p = measure(300);
-  assert_int_equal(passthrough_count_differing(&p), 3);
+  assert_int_equal(passthrough_worst(&p), PASSTHROUGH_DIFFERS);
   assert_true(fabs(p.sizes[0].difference - 0.05) < 1e-6);
-  assert_words(
-      &p,
-      "The plugin passing everything through DIFFERS from no tuner at all (allreduce 1 KiB +5.0% [+5.0 to +5.0], "
-      "1 MiB +5.0% [+5.0 to +5.0], 128 MiB +5.0% [+5.0 to +5.0]; 95% intervals from 3 pairs of starts).");
+  assert_words(&p,
+               "The plugin passing everything through DIFFERS from no tuner at all by more than 2% (allreduce 1 KiB "
+               "+5.0% [+5.0 to +5.0], 128 MiB +5.0% [+5.0 to +5.0]; intervals that hold together with 95%, from 3 "
+               "pairs of starts).");
 }
 
 /* Too small to matter, however sure it is. */
@@ -155,7 +162,24 @@ static void a_small_difference_is_none(void** state) {
   play(1e6, 1.015);
   struct passthrough p = measure(300);
   assert_true(p.sizes[0].low > 0.01);
-  assert_int_equal(passthrough_count_differing(&p), 0);
+  assert_int_equal(passthrough_worst(&p), PASSTHROUGH_EQUAL);
+}
+
+/* A size differs where its whole interval lies beyond 2%, equals where it lies within, and is open in between. */
+static void verdicts(void** state) {
+  (void)state;
+  static const struct {
+    double low;
+    double high;
+    enum passthrough_verdict verdict;
+  } cases[] = {{-0.02, 0.02, PASSTHROUGH_EQUAL},   {0.001, 0.02, PASSTHROUGH_EQUAL},
+               {-0.021, 0.01, PASSTHROUGH_OPEN},   {0.002, 0.05, PASSTHROUGH_OPEN},
+               {0.021, 0.05, PASSTHROUGH_DIFFERS}, {-0.09, -0.021, PASSTHROUGH_DIFFERS},
+               {-0.5, 0.5, PASSTHROUGH_OPEN}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct passthrough_size size = {.low = cases[i].low, .high = cases[i].high};
+    assert_int_equal(passthrough_verdict(&size), cases[i].verdict);
+  }
 }
 
 /* Where starts differ among themselves more pairs are taken, as far as the tenth goes, and the interval is wide. */
@@ -165,7 +189,7 @@ static void wobbling_starts_take_more_pairs(void** state) {
   played.wobble = 0.04;
   struct passthrough p = measure(300);
   assert_int_equal(p.pairs, PASSTHROUGH_MOST_PAIRS);
-  assert_int_equal(passthrough_count_differing(&p), 0);
+  assert_int_equal(passthrough_worst(&p), PASSTHROUGH_OPEN);
   play(1e6, 1.0);
   played.wobble = 0.04;
   p = measure(85); /* room for eight starts */
@@ -177,7 +201,7 @@ static void short_budgets_skip_it(void** state) {
   (void)state;
   play(1e6, 1);
   struct passthrough p = measure(19);
-  assert_int_equal(played.starts, 0);
+  assert_int_equal(played.started, 0);
   assert_words(&p, "The plugin passing everything through was not compared with no tuner: the budget is below 20 s.");
 }
 
@@ -185,18 +209,19 @@ static void slow_starts_skip_it(void** state) {
   (void)state;
   play(7e6, 1);
   struct passthrough p = measure(300);
-  assert_string_equal(played.turns, "W");
+  assert_string_equal(played.turns, "WN");
   assert_int_equal(p.pairs, 0);
+  assert_false(passthrough_leaves_workers(&p));
   assert_words(
       &p,
       "The plugin passing everything through was not compared with no tuner: a turn takes 7.0 s, and the 6 that "
-      "it needs are more than a tenth of the budget; --budget 7m has room.");
+      "it needs are more than a tenth of the budget; --budget 6m has room.");
 }
 
 static void a_failed_turn_is_told(void** state) {
   (void)state;
   play(1e6, 1);
-  played.fail_at = 2;
+  played.fail_at = 1;
   struct passthrough p = measure(300);
   assert_int_equal(p.pairs, 0);
   assert_words(&p,
@@ -204,7 +229,7 @@ static void a_failed_turn_is_told(void** state) {
                "status 1.");
   play(1e6, 1); /* what was seen before counts */
   played.wobble = 0.04;
-  played.fail_at = 8;
+  played.fail_at = 7;
   p = measure(300);
   assert_int_equal(p.pairs, 3);
 }
@@ -217,12 +242,14 @@ static void the_interval_is_students(void** state) {
     size.without_us[i] = 100;
     size.with_us[i] = 100 * exp(0.01 * (i + 1));
   }
-  passthrough_judge(&size, 3);
+  passthrough_judge(&size, 3, 1);
   double half = 4.303 * 0.01 / sqrt(3);
   assert_true(fabs(size.difference - (exp(0.02) - 1)) < 1e-12);
   assert_true(fabs(size.low - (exp(0.02 - half) - 1)) < 1e-12);
   assert_true(fabs(size.high - (exp(0.02 + half) - 1)) < 1e-12);
-  assert_false(passthrough_differs(&size));
+  passthrough_judge(&size, 3, 2); /* two sizes: 98.75% */
+  half = 6.205 * 0.01 / sqrt(3);
+  assert_true(fabs(size.high - (exp(0.02 + half) - 1)) < 1e-12);
 }
 
 /* A plan with one size is compared at it, once. */
@@ -242,6 +269,7 @@ int main(void) {
       cmocka_unit_test(turns_alternate),
       cmocka_unit_test(a_difference_is_found),
       cmocka_unit_test(a_small_difference_is_none),
+      cmocka_unit_test(verdicts),
       cmocka_unit_test(wobbling_starts_take_more_pairs),
       cmocka_unit_test(short_budgets_skip_it),
       cmocka_unit_test(slow_starts_skip_it),

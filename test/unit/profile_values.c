@@ -24,6 +24,7 @@ static const struct frame driver_frame = {TOP RULES "match:\n  driver: ", "\n"};
 static const struct frame gain_frame = {TOP RULES "policy:\n  min_gain: ", "\n"};
 static const struct frame reach_frame = {TOP RULES "policy:\n  reach: ", "\n"};
 static const struct frame gap_frame = {TOP RULES "policy:\n  gap: ", "\n"};
+static const struct frame memory_frame = {TOP RULES "policy:\n  max_extra_memory: ", "\n"};
 static const struct frame collective_frame = {TOP "tables:\n- nodes: 1\n  ranks: 8\n  points: []\n  collective: ",
                                               "\n"};
 static const struct frame nodes_frame = {
@@ -109,6 +110,9 @@ static const struct {
     {&reach_frame, "1001", "reach '1001' is out of range: 1 to 1000 [SW-207]"},
     {&gap_frame, "0.99999999", "gap '0.99999999' is out of range: 1 to 1000 [SW-207]"},
     {&gap_frame, "99999999999999999999", "gap '99999999999999999999' is out of range: 1 to 1000 [SW-207]"},
+    {&memory_frame, "1GB",
+     "max_extra_memory '1GB' has a unit that means 1000 to some and 1024 to others; write 12288, 12K or 12KiB (1024s), "
+     "1 EiB at most [SW-208]"},
     {&gap_frame, "10x", "gap '10x' is not understood; " SHARE_FORM " [SW-206]"},
     {&nodes_frame, "0", "nodes '0' is out of range: 1 to 1000000 [SW-207]"},
     {&nodes_frame, "-1", "nodes '-1' is not understood; " WHOLE_FORM " [SW-206]"},
@@ -255,6 +259,8 @@ static const struct {
     {&gain_frame, "0.0250", "policy: {min_gain: 2.5%, reach: 2, gap: 10}\n"},
     {&reach_frame, "1", "policy: {min_gain: 3%, reach: 1, gap: 10}\n"},
     {&reach_frame, "150%", "policy: {min_gain: 3%, reach: 1.5, gap: 10}\n"},
+    {&memory_frame, "0", "policy: {min_gain: 3%, reach: 2, gap: 10, max_extra_memory: 0}\n"},
+    {&memory_frame, "1.5GiB", "policy: {min_gain: 3%, reach: 2, gap: 10, max_extra_memory: 1536MiB}\n"},
     {&gap_frame, "1000", "policy: {min_gain: 3%, reach: 2, gap: 1000}\n"},
     {&collective_frame, "ReduceScatter", "  - collective: reducescatter\n"},
     {&nodes_frame, "1000000", "    nodes: 1000000\n"},

@@ -37,7 +37,7 @@ static void whole_spelling(void** state) {
       .provenance = {"s", "n", "d", "t", "g", "w", "2.1", "c", "r"},
       .settings = {settings, 2},
       .match = {"*GB10*", "12.1", "aarch64", "roce", "200", "8", "2.28", "580"},
-      .policy = {.min_gain = 2500000, .reach = 150000000, .gap = 100000001},
+      .policy = {.min_gain = 2500000, .reach = 150000000, .gap = 100000001, .max_extra_memory = 1536},
       .tables = tables,
       .table_count = 2,
       .rules = rules,
@@ -63,7 +63,7 @@ static void whole_spelling(void** state) {
       "  settings: {NCCL_A: \"1\", NCCL_B: \"x y\"}\n"
       "match: {gpu: \"*GB10*\", compute: \"12.1\", arch: aarch64, net: roce, net_gbps: \"200\", nvlink_domains: \"8\", "
       "nccl: \"2.28\", driver: \"580\"}\n"
-      "policy: {min_gain: 2.5%, reach: 1.5, gap: 1.00000001}\n"
+      "policy: {min_gain: 2.5%, reach: 1.5, gap: 1.00000001, max_extra_memory: 1536}\n"
       "tables:\n"
       "  - collective: reduce\n"
       "    nodes: 1\n"

@@ -81,14 +81,17 @@ static void proof(void** state) {
 #define LUCKIER "aaaaadgg"                                /* one of those three gains 2% */
 #define BEHIND "ffbffbffbffbffbffbffbffbffbffbffbffbffbf" /* 27 of 40 lose 3%, and 29 would be sure */
   static const struct script cases[] = {
-      /* a gain that is never sure, and none that is not: half of the rounds 1% slower, half 4% faster */
-      {.times = {100, 100, 100}, .cycles = {NULL, LUCKY, "ec"}, .outcome = "most rounds run: 80 80 40"},
+      /* a gain that is never sure, and one that is nearer to 3% than to none: half 4% faster, half 1% slower */
+      {.times = {100, 100, 100}, .cycles = {NULL, LUCKY, "ec"}, .outcome = "most rounds run: 80 80 80"},
+      /* that gain, and one that is nearer to none: most rounds are 1% slower */
+      {.times = {100, 100, 100}, .cycles = {NULL, LUCKY, "eceec"}, .outcome = "most rounds run: 80 80 40"},
       /* 29 of 40 are sure for one choice, p = 1/311, but not for the luckier of two; 39 of 54 are, p = 1/1,300 */
       {.times = {100, 100, 400},
        .cycles = {NULL, LUCKIER LUCKIER LUCKIER LUCKIER LUCKY LUCKY LUCKY},
        .outcome = "most rounds run: 54 54 1s"},
-      /* surely faster, by 2%, or now and then 6%: the 18th of 54 is among the 18 of these, the 25th of 72 is no more */
-      {.times = {100, 100}, .cycles = {NULL, "ddb"}, .outcome = "most rounds run: 72 72"},
+      /* surely faster, by 2%, or now and then 6%: of 40 the 14th is no longer among the 13 of these, or among the 16 */
+      {.times = {100, 100}, .cycles = {NULL, "ddb"}, .outcome = "most rounds run: 40 40"},
+      {.times = {100, 100}, .cycles = {NULL, "ddbdb"}, .outcome = "most rounds run: 80 80"},
       /* the fastest, one that is its equal or is not, and one that is 5% slower if anything */
       {.times = {100, 80, 80, 80}, .cycles = {NULL, NULL, "cg", "ah"}, .outcome = "most rounds run: 80 80 80 40"},
       /* the last look at all, by which 29 of 40 are behind */
@@ -115,11 +118,33 @@ static void other_rules(void** state) {
   race_free(race);
 }
 
+/* With two choices 40 rounds of the proof cost as much as the 40 for all. */
+static void a_cheap_proof_goes_on(void** state) {
+  (void)state;
+  static const struct script script = {.times = {100, 100}, .cycles = {NULL, "ec"}};
+  static const struct {
+    double share;
+    size_t most;
+    const char* outcome;
+  } cases[] = {
+      {0.5, 400, "most rounds run: 80 80"}, {1.5, 400, "most rounds run: 100 100"}, {2, 50, "most rounds run: 90 90"}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    struct race_rules rules = script_rules();
+    rules.proof_share = cases[i].share;
+    rules.most_proof = cases[i].most;
+    struct race* race = race_start(&rules, 2);
+    for (size_t rounds = 1, run = 0; rounds; run += rounds) rounds = run_batch(race, &script, run);
+    assert_outcome(race, 2, cases[i].outcome, i);
+    race_free(race);
+  }
+}
+
 static void batches(void** state) {
   (void)state;
   static const size_t want[] = {1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 7, 9, 4, 14, 18, 8, 0};
   static const struct script script = {.times = {100, 100}, .cycles = {NULL, LUCKY}};
-  struct race* race = race_start(&race_rules_default, 2);
+  struct race_rules rules = script_rules();
+  struct race* race = race_start(&rules, 2);
   for (size_t i = 0, run = 0; i < COUNT(want); run += want[i++])
     assert_int_equal(run_batch(race, &script, run), want[i]);
   race_free(race);
@@ -200,8 +225,9 @@ static void crowd(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(constant_times), cmocka_unit_test(outliers),    cmocka_unit_test(broken_rounds),
-      cmocka_unit_test(proof),          cmocka_unit_test(other_rules), cmocka_unit_test(batches),
-      cmocka_unit_test(leader),         cmocka_unit_test(many),        cmocka_unit_test(crowd),
+      cmocka_unit_test(proof),          cmocka_unit_test(other_rules), cmocka_unit_test(a_cheap_proof_goes_on),
+      cmocka_unit_test(batches),        cmocka_unit_test(leader),      cmocka_unit_test(many),
+      cmocka_unit_test(crowd),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

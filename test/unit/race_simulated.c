@@ -219,9 +219,9 @@ static void assert_setting(const struct setting* setting) {
 static void all_settings(void** state) {
   (void)state;
   static const struct setting settings[] = {
-      {"5% noise", SCATTERED, 0.05, 0, 0, 2000, 0.02, 0.01, 0.15},
+      {"5% noise", SCATTERED, 0.05, 0, 0, 2000, 0.01, 0.01, 0.15},
       {"1% noise", SCATTERED, 0.01, 0, 0, 600, 0.01, 0.01, 0.13},
-      {"20% noise", SCATTERED, 0.20, 0, 0, 600, 0.13, 0.01, 0.2},
+      {"20% noise", SCATTERED, 0.20, 0, 0, 600, 0.06, 0.01, 0.2},
       {"10% slower in 40 rounds", SCATTERED, 0.05, 0.1, 0, 600, 0.03, 0.01, 0.15},
       {"30% faster in 40 rounds", SCATTERED, 0.05, -0.3, 0, 600, 0.06, 0.01, 0.15},
       {"1% outliers", SCATTERED, 0.05, 0, 0.01, 600, 0.03, 0.01, 0.15},
@@ -229,10 +229,10 @@ static void all_settings(void** state) {
       {"crowded, 1% noise", CROWDED, 0.01, 0, 0, 600, 0.01, 0.01, 0.15},
       {"tied", TIED, 0.05, 0, 0, 1500, 0, 0.01, 0.21},
       {"tied, 1% noise", TIED, 0.01, 0, 0, 500, 0, 0.005, 0.13},
-      {"tied, 20% noise", TIED, 0.20, 0, 0, 600, 0, 0.01, 0.26},
+      {"tied, 20% noise", TIED, 0.20, 0, 0, 600, 0, 0.04, 0.31}, /* what is luck fails the fresh comparison */
       {"tied, drift", TIED, 0.05, 0.3, 0, 500, 0, 0.01, 0.21},
       {"tied, 1% outliers", TIED, 0.05, 0, 0.01, 500, 0, 0.01, 0.21},
-      {"all equal", EQUAL, 0.05, 0, 0, 150, 0, 0.02, 1.2},
+      {"all equal", EQUAL, 0.05, 0, 0, 150, 0, 0.02, 1.25},
   };
   for (size_t i = 0; i < COUNT(settings); i++) assert_setting(&settings[i]);
 }

@@ -29,21 +29,24 @@ static void good_specs(void** state) {
     const char* spec;
     struct sim_fault fault;
   } expected[] = {
-      {"hang:auto", {SIM_HANG, {-1, -1, 0}, SIM_ANY_SIZE, 0, 0}},
-      {"crash:tree", {SIM_CRASH, {0, -1, 0}, SIM_ANY_SIZE, 0, 0}},
-      {"error:ll", {SIM_ERROR, {-1, 0, 0}, SIM_ANY_SIZE, 0, 0}},
-      {"corrupt:tree+ll", {SIM_CORRUPT, {0, 0, 0}, SIM_ANY_SIZE, 0, 0}},
-      {"hang:tree+ll/2", {SIM_HANG, {0, 0, 2}, SIM_ANY_SIZE, 0, 0}},
-      {"hang:ring/64", {SIM_HANG, {1, -1, 64}, SIM_ANY_SIZE, 0, 0}},
-      {"HANG:Ring+LL128/1@6MiB", {SIM_HANG, {1, 1, 1}, 6 << 20, 0, 0}},
-      {"hang:/2@12288", {SIM_HANG, {-1, -1, 2}, 12288, 0, 0}},
-      {"hang:AUTO@1K", {SIM_HANG, {-1, -1, 0}, 1024, 0, 0}},
-      {"drift:20", {SIM_DRIFT, {-1, -1, 0}, SIM_ANY_SIZE, 0, 0.2}},
-      {"drift:2.5%", {SIM_DRIFT, {-1, -1, 0}, SIM_ANY_SIZE, 0, 0.025}},
-      {"drift:0", {SIM_DRIFT, {-1, -1, 0}, SIM_ANY_SIZE, 0, 0}},
-      {"rank-table:3", {SIM_RANK_TABLE, {-1, -1, 0}, SIM_ANY_SIZE, 3, 0}},
-      {"slow-rank:0:1.5", {SIM_SLOW_RANK, {-1, -1, 0}, SIM_ANY_SIZE, 0, 1.5}},
-      {"slow-rank:63:1000", {SIM_SLOW_RANK, {-1, -1, 0}, SIM_ANY_SIZE, 63, 1000}},
+      {"hang:auto", {SIM_HANG, {-1, -1, 0}, SIM_ANY_SIZE, 0, 0, SIM_ANY_MODE, false}},
+      {"crash:tree", {SIM_CRASH, {0, -1, 0}, SIM_ANY_SIZE, 0, 0, SIM_ANY_MODE, false}},
+      {"error:ll", {SIM_ERROR, {-1, 0, 0}, SIM_ANY_SIZE, 0, 0, SIM_ANY_MODE, false}},
+      {"corrupt:tree+ll", {SIM_CORRUPT, {0, 0, 0}, SIM_ANY_SIZE, 0, 0, SIM_ANY_MODE, false}},
+      {"hang:tree+ll/2", {SIM_HANG, {0, 0, 2}, SIM_ANY_SIZE, 0, 0, SIM_ANY_MODE, false}},
+      {"hang:ring/64", {SIM_HANG, {1, -1, 64}, SIM_ANY_SIZE, 0, 0, SIM_ANY_MODE, false}},
+      {"HANG:Ring+LL128/1@6MiB", {SIM_HANG, {1, 1, 1}, 6 << 20, 0, 0, SIM_ANY_MODE, false}},
+      {"hang:/2@12288", {SIM_HANG, {-1, -1, 2}, 12288, 0, 0, SIM_ANY_MODE, false}},
+      {"hang:tree@stream", {SIM_HANG, {0, -1, 0}, SIM_ANY_SIZE, 0, 0, FABRIC_STREAM, false}},
+      {"hang:tree@timed@1K@graph", {SIM_HANG, {0, -1, 0}, 1024, 0, 0, FABRIC_GRAPH, true}},
+      {"error:profile", {SIM_ERROR, {-2, -2, 0}, SIM_ANY_SIZE, 0, 0, SIM_ANY_MODE, false}},
+      {"hang:AUTO@1K", {SIM_HANG, {-1, -1, 0}, 1024, 0, 0, SIM_ANY_MODE, false}},
+      {"drift:20", {SIM_DRIFT, {-1, -1, 0}, SIM_ANY_SIZE, 0, 0.2, SIM_ANY_MODE, false}},
+      {"drift:2.5%", {SIM_DRIFT, {-1, -1, 0}, SIM_ANY_SIZE, 0, 0.025, SIM_ANY_MODE, false}},
+      {"drift:0", {SIM_DRIFT, {-1, -1, 0}, SIM_ANY_SIZE, 0, 0, SIM_ANY_MODE, false}},
+      {"rank-table:3", {SIM_RANK_TABLE, {-1, -1, 0}, SIM_ANY_SIZE, 3, 0, SIM_ANY_MODE, false}},
+      {"slow-rank:0:1.5", {SIM_SLOW_RANK, {-1, -1, 0}, SIM_ANY_SIZE, 0, 1.5, SIM_ANY_MODE, false}},
+      {"slow-rank:63:1000", {SIM_SLOW_RANK, {-1, -1, 0}, SIM_ANY_SIZE, 63, 1000, SIM_ANY_MODE, false}},
   };
   for (size_t i = 0; i < COUNT(expected); i++) {
     struct fabric_simulation simulation = fabric_simulation_default;
@@ -52,7 +55,8 @@ static void good_specs(void** state) {
     const struct sim_fault* want = &expected[i].fault;
     assert_int_equal(simulation.faults.count, 1);
     bool same = read->kind == want->kind && sw_choice_same(read->choice, want->choice) && read->bytes == want->bytes &&
-                read->rank == want->rank && fabs(read->amount - want->amount) < 1e-15;
+                read->rank == want->rank && read->mode == want->mode && read->timed == want->timed &&
+                fabs(read->amount - want->amount) < 1e-15;
     if (!same) fail_msg("%s", expected[i].spec);
   }
 }
@@ -70,8 +74,8 @@ static void bad_specs(void** state) {
       {"explode", "unknown fault 'explode'; there are hang, crash, error, corrupt, drift, rank-table, slow-rank"},
       {"", "unknown fault ''; there are hang, crash, error, corrupt, drift, rank-table, slow-rank"},
       {" hang:tree", "unknown fault ' hang'; did you mean 'hang'?"},
-      {"hang", "hang needs details: hang:CHOICE[@SIZE]"},
-      {"crash:", "crash needs details: crash:CHOICE[@SIZE]"},
+      {"hang", "hang needs details: hang:CHOICE[@WHERE]"},
+      {"crash:", "crash needs details: crash:CHOICE[@WHERE]"},
       {"drift", "drift needs details: drift:PERCENT"},
       {"rank-table:", "rank-table needs details: rank-table:RANK"},
       {"slow-rank", "slow-rank needs details: slow-rank:RANK:FACTOR"},
@@ -80,7 +84,7 @@ static void bad_specs(void** state) {
       {"hang:atuo", "unknown algorithm or protocol 'atuo'; did you mean 'auto'?"},
       {"hang:tree ", "unknown algorithm or protocol 'tree '; did you mean 'tree'?"},
       {"hang:hypercube",
-       "unknown algorithm or protocol 'hypercube'; there are " NO_ALGORITHM ", ll, ll128, simple, auto"},
+       "unknown algorithm or protocol 'hypercube'; there are " NO_ALGORITHM ", ll, ll128, simple, auto, profile"},
       {"hang:tree+lll", "unknown protocol 'lll'; did you mean 'll'?"},
       {"hang:tree+ring", "unknown protocol 'ring'; there are ll, ll128, simple"},
       {"hang:tree+", "unknown protocol ''; there are ll, ll128, simple"},
@@ -95,11 +99,12 @@ static void bad_specs(void** state) {
       {"hang:tree/-1", "'-1' is no channel count from 1 to 64"},
       {"hang:tree/1.5", "'1.5' is no channel count from 1 to 64"},
       {"hang:tree/99999999999999999999999", "'99999999999999999999999' is no channel count from 1 to 64"},
-      {"hang:auto/2", "'auto/2': auto leaves the channels to NCCL, too; write /2"},
+      {"hang:auto/2", "'auto/2': auto leaves the channels, too; write /2"},
       {"hang:@6MiB", "a choice is missing before '@'"},
-      {"hang:tree@", "'' is no size such as 12KiB"},
-      {"hang:tree@big", "'big' is no size such as 12KiB"},
-      {"hang:tree@6MiB@6MiB", "'6MiB@6MiB' is no size such as 12KiB"},
+      {"hang:tree@", "'' is no size such as 12KiB, and none of graph, stream, timed"},
+      {"hang:tree@big", "'big' is no size such as 12KiB, and none of graph, stream, timed"},
+      {"hang:profile/2", "'profile/2': profile leaves the channels, too; write /2"},
+      {"hang:tree@6MiB@6MiB", "'6MiB' is a second size: one at a time"},
       {"hang:tree@6MB", "size '6MB': KB, MB and GB can mean 1000; write KiB, MiB, GiB or plain bytes"},
       {"hang:tree@1.3", "size '1.3' is no whole number of bytes"},
       {"hang:tree@2000000000GiB", "size '2000000000GiB' is too large"},

@@ -62,7 +62,8 @@ static void sizes(void** state) {
       {"12KiB,,6MiB", "--sizes: '12KiB,,6MiB': it takes " LIST_WANTED},
       {"12KiB,", "--sizes: '12KiB,': it takes " LIST_WANTED},
       {"0", "--sizes: '0': it takes " LIST_WANTED},
-      {"12KB", "--sizes: '12KB': it takes " LIST_WANTED},
+      {"12KB", "--sizes: '12KB': it takes " LIST_WANTED
+               "; KB, MB and GB mean 1000 to some and 1024 to others: write KiB, MiB, GiB"},
       {"12KiB 6MiB", "--sizes: '12KiB 6MiB': it takes " LIST_WANTED},
       {"-1", "--sizes: '-1': it takes " LIST_WANTED},
       {"99999999999999999999", "--sizes: '99999999999999999999': it takes " LIST_WANTED},

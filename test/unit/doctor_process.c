@@ -1,0 +1,152 @@
+/* bench/doctor: a running process, which tuner it has loaded, and which NCCL. */
+#include "doctor.h"
+#include "doctor_root.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A child that has opened a library and waits; closing the pipe's end lets it go. */
+static pid_t start_child(const char* library, int* hold) {
+  int ready[2];
+  int wait[2];
+  assert_int_equal(pipe(ready) | pipe(wait), 0);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    char byte = 0;
+    close(wait[1]);
+    bool good = dlopen(library, RTLD_NOW | RTLD_LOCAL) != NULL;
+    if (write(ready[1], good ? "y" : "n", 1) == 1 && read(wait[0], &byte, 1) < 0) _exit(1);
+    _exit(0);
+  }
+  char answer = 0;
+  close(wait[0]);
+  close(ready[1]);
+  assert_int_equal(read(ready[0], &answer, 1), 1);
+  assert_int_equal(answer, 'y');
+  close(ready[0]);
+  *hold = wait[1];
+  return child;
+}
+
+static void end_child(pid_t child, int hold) {
+  close(hold);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void loaded(void** state) {
+  (void)state;
+  static const struct {
+    const char *library, *codes;
+    bool sizewise;
+  } cases[] = {{"libfake-v5.so", "610 0", false}, {"../libnccl-tuner-sizewise.so", "0", true}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    int hold;
+    pid_t child = start_child(built(cases[i].library), &hold);
+    struct process process;
+    struct sw_text fault = SW_TEXT_EMPTY;
+    assert_true(process_read("", (uint32_t)child, &process, &fault));
+    struct diagnosis diagnosis;
+    struct question question = {
+        .set = &process.set, .process = &process, .title = "test", .root = root, .nccl = "2.28.9"};
+    env_set_free(&process.set); /* the test's own environment is not what is tested */
+    assert_true(diagnosis_make(&question, &diagnosis));
+    struct sw_text codes = codes_of(&diagnosis.findings);
+    assert_string_equal(sw_text_string(&codes), cases[i].codes);
+    assert_true(diagnosis.tuner.loaded);
+    assert_int_equal(diagnosis.tuner.exports.sizewise, cases[i].sizewise);
+    assert_int_equal(diagnosis.tuner.interface, 5);
+    sw_text_free(&codes);
+    diagnosis_free(&diagnosis);
+    process_free(&process);
+    end_child(child, hold);
+  }
+}
+
+static void started_with(void** state) {
+  (void)state;
+  int gone[2];
+  assert_int_equal(pipe2(gone, O_CLOEXEC), 0);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    char* const words[] = {"sleep", "60", NULL};
+    char* const environment[] = {"NCCL_PROTO=LL", "NCCL_ALGO=", NULL};
+    execve("/bin/sleep", words, environment);
+    _exit(127);
+  }
+  char byte;
+  close(gone[1]);
+  assert_int_equal(read(gone[0], &byte, 1), 0); /* the child's end closes when it has become sleep */
+  close(gone[0]);
+  struct process process;
+  struct sw_text fault = SW_TEXT_EMPTY;
+  assert_true(process_read("", (uint32_t)child, &process, &fault));
+  assert_string_equal(sw_text_string(&process.name), "sleep");
+  assert_int_equal(process.set.count, 2);
+  assert_string_equal(env_set_value(&process.set, "NCCL_PROTO"), "LL");
+  assert_true(process.library_count >= 1);
+  process_free(&process);
+  kill(child, SIGKILL);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  assert_false(process_read("", (uint32_t)child, &process, &fault));
+  char expected[96];
+  snprintf(expected, sizeof expected, "there is no process %d; it may have ended", (int)child);
+  assert_string_equal(sw_text_string(&fault), expected);
+  sw_text_free(&fault);
+  process_free(&process);
+}
+
+/* Of a captured machine: two NCCLs in one process. */
+static void two_nccls(void** state) {
+  (void)state;
+  static const char maps[] =
+      "1000-2000 r--p 00000000 00:00 1   /opt/a/libnccl.so.2.28.9\n"
+      "2000-3000 r-xp 00000000 00:00 1   /opt/a/libnccl.so.2.28.9\n"
+      "4000-5000 r-xp 00000000 00:00 2   /opt/b/libnccl.so.2.30.7\n"
+      "6000-7000 rw-p 00000000 00:00 0   [heap]\n";
+  write_file("/proc/7/environ", "A=1\0NCCL_ALGO=ring\0", 19);
+  write_file("/proc/7/maps", maps, sizeof maps - 1);
+  struct process process;
+  struct nccl_found nccl;
+  struct sw_text fault = SW_TEXT_EMPTY;
+  assert_true(process_read(root, 7, &process, &fault));
+  assert_int_equal(process.library_count, 2);
+  nccl_find(root, &process.set, &process, &nccl);
+  assert_int_equal(nccl.version, 22809);
+  assert_int_equal(nccl.others, 1);
+  sw_text_free(&nccl.path);
+  process_free(&process);
+}
+
+static void versions(void** state) {
+  (void)state;
+  assert_int_equal(nccl_version_code("2.28.9"), 22809);
+  assert_int_equal(nccl_version_code("2.28"), 0);
+  assert_int_equal(nccl_version_code("2.28.9x"), 0);
+  assert_int_equal(nccl_version_code(""), 0);
+  static const char library[] = "\177ELF NCCL version of\0NCCL version 2.29.7+cuda13.0\0";
+  write_file("/opt/libnccl.so.2", library, sizeof library);
+  assert_int_equal(nccl_version_of(below_root("/opt/libnccl.so.2")), 22907);
+  /* a wheel of the active Python environment */
+  struct env_set set = ENV_SET_EMPTY;
+  struct nccl_found nccl;
+  static const char wheel[] = "/home/me/env/lib/python3.11/site-packages/nvidia/nccl/lib/libnccl.so.2";
+  write_file(wheel, library, sizeof library);
+  nccl_find(root, &set, NULL, &nccl);
+  assert_int_equal(nccl.version, 0);
+  env_set_put(&set, "VIRTUAL_ENV", "/home/me/env", "environment", 0);
+  nccl_find(root, &set, NULL, &nccl);
+  assert_int_equal(nccl.version, 22907);
+  assert_string_equal(sw_text_string(&nccl.path), wheel);
+  sw_text_free(&nccl.path);
+  env_set_free(&set);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {IN_ROOT(loaded), IN_ROOT(started_with), IN_ROOT(two_nccls), IN_ROOT(versions)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
