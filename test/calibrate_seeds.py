@@ -29,7 +29,7 @@ SOME = ('allreduce,allgather,broadcast', 'allreduce,reducescatter,reduce')  # se
 # name, profile, nodes, ranks, collectives, sizes
 CLUSTERS = [
     ('gb10-roce-8x1', SOURCE + '/profiles/gb10-roce-8x1.yaml', 8, 8, ('allreduce',), '12KiB..96MiB'),
-    ('made-up-4x1', SOURCE + '/test/fixtures/cli/calibrate.yaml', 4, 4, SOME, '4KiB..16MiB'),
+    ('small-gains-4x1', SOURCE + '/test/fixtures/cli/small_gains.yaml', 4, 4, SOME, '4KiB..16MiB'),
 ]
 LEAST_RIGHT = {'measured': 0.98 if SEEDS >= 20 else 0.95, 'between': 0.88}  # one in 80 sizes is no share of 2%
 MOST_FALSE = 0.01

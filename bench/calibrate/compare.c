@@ -11,10 +11,11 @@ bool compare_choice(struct crew* crew, const struct fabric_call* call, struct sw
                     const struct compare_rules* rules, struct measured_pair* out) {
   static const size_t rounds[] = {COMPARE_ROUNDS, COMPARE_MORE_ROUNDS, COMPARE_MOST_ROUNDS};
   double started_us = rules->budget_us > 0 ? crew_clock(crew) : 0;
-  for (size_t i = 0; i < sizeof rounds / sizeof rounds[0] && rounds[i] <= rules->most_rounds; i++) {
+  for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; i++) {
     if (!measure_pair(crew, call, choice, rounds[i], out)) return false;
     if (!is_open(out, rules->min_gain)) break;
-    if (rules->budget_us > 0 && crew_clock(crew) - started_us > rules->budget_us) break;
+    if (rounds[i] < rules->least_rounds || rules->budget_us <= 0) continue;
+    if (crew_clock(crew) - started_us > rules->budget_us) break;
   }
   return true;
 }

@@ -7,10 +7,13 @@
 /* Rounds of a fresh comparison; more where the first ones leave it open, and most where that leaves it open still. */
 enum { COMPARE_ROUNDS = 20, COMPARE_MORE_ROUNDS = 60, COMPARE_MOST_ROUNDS = MEASURE_MOST_PAIR_ROUNDS };
 
+/* A comparison that took less, in microseconds, is cheap. */
+enum { COMPARE_CHEAP_US = 1000000 };
+
 struct compare_rules {
-  int64_t min_gain;   /* of SW_ONE: below this a gain is none */
-  size_t most_rounds; /* COMPARE_MORE_ROUNDS or COMPARE_MOST_ROUNDS */
-  double budget_us;   /* of the crew's clock: past this no more rounds are added; 0: none */
+  int64_t min_gain;    /* of SW_ONE: below this a gain is none */
+  size_t least_rounds; /* that an open one may have, whatever they take */
+  double budget_us;    /* of the crew's clock: past this no more than those are run; 0: no limit */
 };
 
 /* A fresh comparison of what a table decides with NCCL's own choice. */

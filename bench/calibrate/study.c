@@ -110,7 +110,8 @@ static uint64_t middle_to_refine(const struct study* study, const struct study_t
   if (b->call.bytes <= 2 * a->call.bytes) return 0;
   if (same_winner(&a->choices[study_winner(study, a)], &b->choices[study_winner(study, b)])) return 0;
   uint64_t middle = a->call.bytes;
-  while (middle * middle < a->call.bytes * b->call.bytes && middle < b->call.bytes) middle += a->call.bytes / 8 + 1;
+  uint64_t step = middle < 8 ? 1 : middle / 8; /* a round number, as far as the smaller size is one */
+  while (middle * middle < a->call.bytes * b->call.bytes && middle < b->call.bytes) middle += step;
   return middle < b->call.bytes ? middle : 0;
 }
 

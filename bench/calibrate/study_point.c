@@ -82,12 +82,12 @@ static bool confirm_choice(struct study* study, const struct fabric_call* call, 
                            enum failed_by* by) {
   char why[160];
   struct measured_pair pair;
-  struct compare_rules rules = {study->plan->min_gain, COMPARE_MORE_ROUNDS, 0};
+  struct compare_rules rules = {study->plan->min_gain, COMPARE_MORE_ROUNDS, COMPARE_CHEAP_US};
   try_in_flight(study, call, candidate->choice);
   bool good = compare_choice(study->crew, call, candidate->choice, &rules, &pair);
   if (!good) *by = confirm_failed(study, call, candidate);
   if (good || *by != FAILED_LOST) try_in_flight(study, call, SW_AUTO);
-  if (!good || pair.gain >= (double)study->plan->min_gain / (double)SW_ONE) return good;
+  if (!good || pair.low > 0) return good;
   snprintf(why, sizeof why, "gains in CUDA graphs alone: call by call %.1f us against auto's %.1f us (n=%zu)",
            pair.other.median_us, pair.own.median_us, pair.own.samples);
   study_exclude(study, call, candidate, why);

@@ -125,7 +125,7 @@ static bool verify_size(struct pass* pass, struct study_table* table, const stru
   struct study* study = pass->study;
   struct sw_decision decision = sw_plan_decide(plan, table->collective, bytes);
   struct fabric_call call = {table->collective, FABRIC_BF16, study_mode(bytes), bytes};
-  struct compare_rules rules = {study->plan->min_gain, COMPARE_MORE_ROUNDS, 0};
+  struct compare_rules rules = {study->plan->min_gain, COMPARE_MORE_ROUNDS, COMPARE_CHEAP_US};
   const struct verified* before = latest_at(table, bytes);
   if (!decision.count || table->verified_count == STUDY_MOST_VERIFIED) return true;
   if (before && before->holds && sw_choice_same(before->choice, decision.ranked[0].choice)) return true;

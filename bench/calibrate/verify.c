@@ -93,7 +93,7 @@ static bool compare_size(struct verification* v, const struct verify_table* tabl
   uint64_t bytes = size->verified.bytes;
   struct fabric_call call = {table->collective, FABRIC_BF16, study_mode(bytes), bytes};
   struct sw_decision decision = sw_plan_decide(plan, table->collective, bytes);
-  struct compare_rules rules = {v->plan->profile->policy.min_gain, COMPARE_MOST_ROUNDS, share_us};
+  struct compare_rules rules = {v->plan->profile->policy.min_gain, COMPARE_ROUNDS, share_us};
   describe(text, table, size);
   say(v, text);
   if (!find_choice(v, &call, decision, size)) return take_failure(v, &call, size) || lose(v, text);

@@ -15,20 +15,25 @@ gpus=$(nvidia-smi -L | grep -c '^GPU')
 groups=$gpus
 [ "$gpus" -lt 4 ] || groups=$((gpus / 2)),$gpus
 
+start=$(date +%s)
+told() { echo "$(($(date +%s) - start)) s: $1" >&2; }
+
 # The `nodes` shape of shapes.sh puts eight ranks on two GPUs; with eight of them each rank has its own.
 calibrate() { # name, options...
   name=$1
   shift
   sh test/gpu/shapes.sh "$shape" "$program" calibrate -o "$folder/$name.yaml" --name "$name" --raw "$folder/$name.tsv" \
     ${SIZEWISE_OPTIONS:-} "$@" >"$folder/$name.txt" 2>"$folder/$name.err" </dev/null ||
-    { tail -n 5 "$folder/$name.err"; echo "$name: status $?"; }
+    { echo "$name: status $?"; tail -n 5 "$folder/$name.err"; }
+  told "$name"
 }
 
 decode() { # label, environment...
   label=$1
   shift
-  env NCCL_NVLS_ENABLE=0 "$@" python3 bench/results/decode_graph.py "$label" >>"$folder/decode.tsv" 2>>"$folder/decode.err" ||
-    echo "decode under $label failed: $(tail -n 1 "$folder/decode.err")"
+  env NCCL_NVLS_ENABLE=0 "$@" timeout 60 python3 bench/results/decode_graph.py "$label" >>"$folder/decode.tsv" 2>>"$folder/decode.err" ||
+    echo "decode under $label failed with status $?: $(tail -n 1 "$folder/decode.err")"
+  told "decode, $label"
 }
 
 if [ "$shape" = nodes ]; then

@@ -51,6 +51,7 @@ def rank_main(rank, ranks, port, label):
     if rank == 0:
         low, median, high = statistics.quantiles(times.tolist(), n=4)
         print(f'{label}\t{ranks}\t{median:.1f}\t{low:.1f}\t{high:.1f}\t{ROUNDS}', flush=True)
+    graph.reset()  # NCCL does not end a communicator that a graph still refers to
     dist.destroy_process_group()
 
 

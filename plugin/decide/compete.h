@@ -18,13 +18,13 @@ enum sw_verdict {
 };
 
 struct sw_contender {
-  struct sw_choice choice;
   double time_ps;
   int64_t spread; /* of SW_ONE; 0 where none is stated */
-  bool foreign;   /* measured under other settings than auto */
   const struct sw_settings* settings;
   const char* excluded; /* why it must not be used; NULL: it may */
   uint64_t memory;      /* bytes that its connections take */
+  struct sw_choice choice;
+  bool foreign; /* measured under other settings than auto */
   enum sw_verdict verdict;
 };
 

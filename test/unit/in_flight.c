@@ -16,10 +16,16 @@ static struct in_flight file;
 static struct ban_list bans;
 static struct sw_text fault;
 
+static char folder[] = "/tmp/sizewise-flight-XXXXXX";
+
 static int enter_folder(void** state) {
-  static char folder[] = "/tmp/sizewise-flight-XXXXXX";
   (void)state;
   return !mkdtemp(folder) || chdir(folder);
+}
+
+static int remove_folder(void** state) {
+  (void)state;
+  return rmdir(folder);
 }
 
 static int end(void** state) {
@@ -148,5 +154,5 @@ int main(void) {
       TEST(without_an_output_there_is_no_file),
       TEST(settings_in_force),
   };
-  return cmocka_run_group_tests(tests, enter_folder, NULL);
+  return cmocka_run_group_tests(tests, enter_folder, remove_folder);
 }

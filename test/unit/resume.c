@@ -42,10 +42,16 @@ static struct study_plan plan = {.min_gain = 3 * SW_ONE / 100};
 static struct resumed resumed;
 static struct sw_text fault;
 
+static char folder[] = "/tmp/sizewise-resume-XXXXXX";
+
 static int enter_folder(void** state) {
-  static char folder[] = "/tmp/sizewise-resume-XXXXXX";
   (void)state;
   return !mkdtemp(folder) || chdir(folder);
+}
+
+static int remove_folder(void** state) {
+  (void)state;
+  return rmdir(folder);
 }
 
 static int end(void** state) {
@@ -249,5 +255,5 @@ int main(void) {
       TEST(the_same_ranks_twice_are_refused),
   };
   study = (struct study){.plan = &plan};
-  return cmocka_run_group_tests(tests, enter_folder, NULL);
+  return cmocka_run_group_tests(tests, enter_folder, remove_folder);
 }
