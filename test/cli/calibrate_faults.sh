@@ -3,6 +3,7 @@
 # while it compares afresh. The run ends by itself, leaves a valid profile of what is known, and says what happened.
 set -u
 . "$SW_TEST_SOURCE/test/cli/lib/calibrate.sh"
+budget='--budget 19s' # too little to be compared with no tuner at all, which takes many starts
 
 # What the report says of each fault.
 words_of() {
@@ -122,6 +123,13 @@ done
 calibrate 1 --sizes 64KiB --ranks 2 --fault rank-table:3 -o cluster.yaml
 leaves_profile
 has err 'rank 3 would run '
+decides allreduce 64KiB ring ll 2
+
+# With a budget that has room for that comparison as well.
+budget=
+calibrate 1 --sizes 64KiB,1MiB --fault crash:auto@1MiB -o cluster.yaml
+leaves_profile
+has out 'The plugin passing everything through'
 decides allreduce 64KiB ring ll 2
 
 # --- all at once -------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ calibrate() {
   shift
   fresh "$@"
   status=0
-  timeout -k 5 100 sizewise calibrate --simulate "$cluster" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+  timeout -k 5 100 sizewise calibrate --simulate "$cluster" ${budget:-} "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
   [ $status -eq "$expected" ] || fail "status $status, not $expected"
 }
 
