@@ -64,7 +64,8 @@ static int run(const struct command* self, int argc, char** argv) {
   struct words words = {.count = 0};
   if (!options_read(self, argc, argv, &words)) return SW_EXIT_MISUSE;
   if (words.count) return misuse(self, "'%s': it takes options alone", words.items[0]);
-  if (!set_up_make(&arguments, &up, &fault) || !wanted_read(&arguments, up.job.ranks, &plan, &fault))
+  if (!wanted_check(&arguments, &fault) || !set_up_make(&arguments, &up, &fault) ||
+      !wanted_read(&arguments, up.job.ranks, &plan, &fault))
     return refuse(self, &up, &fault);
   if (up.job.rank != 0) return supervisor_run(&up.job, up.job.rank, work, &up.work);
   if (!session_open(&session, &arguments, &plan, &fault)) {

@@ -144,7 +144,7 @@ void report_add_memory(const struct finished* finished, struct sw_text* out) {
     for (size_t i = 0; i < study->tables[t].count; i++) {
       const struct measured* point = study->tables[t].points[i];
       size_t best = study_winner_of_any_memory(study, point);
-      if (best && point->choices[best].candidate.probe.memory > study->plan->max_extra_memory)
+      if (best && study_extra_memory(point, best) > study->plan->max_extra_memory)
         add_memory_of(study, point, best, out);
     }
 }

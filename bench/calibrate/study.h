@@ -106,6 +106,9 @@ bool study_is_hopeless(const struct study* study, int collective, uint32_t ranks
 /* The choice that wins at a point by the profile's own rule (decide/compete.h); 0: auto. */
 size_t study_winner(const struct study* study, const struct measured* point);
 
+/* Bytes of device memory that a choice takes beyond auto's: sw_extra_memory of a profile. */
+uint64_t study_extra_memory(const struct measured* point, size_t choice);
+
 /* The choice that would win there if memory were no matter. */
 size_t study_winner_of_any_memory(const struct study* study, const struct measured* point);
 

@@ -16,6 +16,13 @@ static int64_t stated(const struct race_result* result) {
   return spread < 0 ? 0 : spread;
 }
 
+uint64_t study_extra_memory(const struct measured* point, size_t choice) {
+  const struct fabric_probe* own = &point->choices[0].candidate.probe;
+  const struct fabric_probe* probe = &point->choices[choice].candidate.probe;
+  bool known = own->algo >= 0 && own->channels > 0 && probe->algo >= 0 && probe->channels > 0;
+  return known && probe->algo == own->algo ? 0 : probe->memory;
+}
+
 static size_t fill_contenders(const struct measured* point, struct sw_contender* out) {
   size_t count = 0;
   for (size_t i = 1; i < point->count; i++) {
@@ -25,7 +32,7 @@ static size_t fill_contenders(const struct measured* point, struct sw_contender*
                                          .time_ps = (double)profile_ps(choice->result.median_us),
                                          .spread = stated(&choice->result),
                                          .excluded = choice->candidate.excluded[0] ? choice->candidate.excluded : NULL,
-                                         .memory = choice->candidate.probe.memory};
+                                         .memory = study_extra_memory(point, i)};
   }
   return count;
 }

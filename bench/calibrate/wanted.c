@@ -146,6 +146,13 @@ static bool check_name(const struct calibrate_arguments* arguments, struct sw_te
   return refuse(fault, "--name", name, "letters, digits, '.', '_' and '-', 64 at most, a letter or digit first");
 }
 
+bool wanted_check(const struct calibrate_arguments* arguments, struct sw_text* fault) {
+  struct study_plan plan = {.refine = false};
+  bool later = arguments->workload && !arguments->sizes; /* its sizes are rounded for the ranks */
+  return read_collectives(arguments, &plan, fault) && (later || read_sizes(arguments, 1, &plan, fault)) &&
+         read_memory(arguments, &plan, fault) && check_name(arguments, fault);
+}
+
 bool wanted_read(const struct calibrate_arguments* arguments, uint32_t ranks, struct study_plan* plan,
                  struct sw_text* fault) {
   plan->budget_us = arguments->budget * 1e6;

@@ -6,6 +6,9 @@
 #include "calibrate/study.h"
 #include "ground/text.h"
 
+/* Whether the words make sense at all, before it is known which ranks there are; false with one line in `fault`. */
+bool wanted_check(const struct calibrate_arguments* arguments, struct sw_text* fault);
+
 /* Fills the plan for a job of `ranks`; false with one line in `fault`. */
 bool wanted_read(const struct calibrate_arguments* arguments, uint32_t ranks, struct study_plan* plan,
                  struct sw_text* fault);

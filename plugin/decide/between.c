@@ -12,17 +12,20 @@ static struct sw_line line_of(const struct sw_time* time, const struct sw_time* 
                           .foreign = !sw_settings_same(&time->settings, &own->settings),
                           .settings = &time->settings,
                           .excluded = time->excluded,
-                          .memory = time->memory};
+                          .memory = sw_extra_memory(time, own)};
 }
 
-static struct sw_line line_between(const struct sw_time* left, const struct sw_time* right, const struct sw_time* own) {
-  struct sw_line line = line_of(left, own);
+/* A choice's times at two points, and auto's at each. */
+static struct sw_line line_between(const struct sw_time* left, const struct sw_time* left_own,
+                                   const struct sw_time* right, const struct sw_time* right_own) {
+  struct sw_line line = line_of(left, left_own);
+  uint64_t right_memory = sw_extra_memory(right, right_own);
   line.end = AT_BOTH;
   line.left_log2 = sw_log2((double)left->median_ps);
   line.right_log2 = sw_log2((double)right->median_ps);
   line.spread = larger(sw_stated(left->spread), sw_stated(right->spread));
   line.excluded = left->excluded ? left->excluded : right->excluded;
-  line.memory = left->memory > right->memory ? left->memory : right->memory;
+  if (right_memory > line.memory) line.memory = right_memory;
   return line;
 }
 
@@ -50,7 +53,7 @@ static size_t make_lines(struct sw_maker* m, const struct sw_point* left, const 
     r += order >= 0;
     if (!is_timed(a, b, order)) continue;
     struct sw_line* line = &m->lines[count++];
-    *line = order == 0  ? line_between(a, b, &left->times[0])
+    *line = order == 0  ? line_between(a, &left->times[0], b, &right->times[0])
             : order < 0 ? line_of(a, &left->times[0])
                         : line_of(b, &right->times[0]);
     if (order) line->end = order < 0 ? AT_LEFT : AT_RIGHT;
@@ -136,11 +139,13 @@ static uint64_t next_cut(const struct span* span, uint64_t from, int cell) {
 }
 
 void sw_pieces_between(struct sw_maker* m, const struct sw_point* left, const struct sw_point* right) {
+  const struct sw_time* left_own = sw_auto_time(left);
+  const struct sw_time* right_own = sw_auto_time(right);
   struct span span = {.left = left,
                       .right = right,
                       .left_log2 = sw_log2((double)left->bytes),
                       .right_log2 = sw_log2((double)right->bytes),
-                      .own = line_between(sw_auto_time(left), sw_auto_time(right), sw_auto_time(left)),
+                      .own = line_between(left_own, left_own, right_own, right_own),
                       .lines = make_lines(m, left, right)};
   span.reaches = find_reaches(m, &span);
   uint64_t from = left->bytes + 1;

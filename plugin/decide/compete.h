@@ -13,7 +13,7 @@ enum sw_verdict {
   SW_UNDER_MIN_GAIN, /* faster by less than the policy's min_gain */
   SW_WITHIN_SPREAD,  /* faster by less than the combined spread of the two times */
   SW_NEEDS_SETTINGS, /* would compete, but was measured under settings that a tuner cannot set */
-  SW_NEEDS_MEMORY,   /* would compete, but its connections take more than the policy's max_extra_memory */
+  SW_NEEDS_MEMORY,   /* would compete, but takes more memory beyond auto's than the policy's max_extra_memory */
   SW_EXCLUDED        /* would compete, but must not be used */
 };
 
@@ -22,7 +22,7 @@ struct sw_contender {
   int64_t spread; /* of SW_ONE; 0 where none is stated */
   const struct sw_settings* settings;
   const char* excluded; /* why it must not be used; NULL: it may */
-  uint64_t memory;      /* bytes that its connections take */
+  uint64_t memory;      /* bytes that its connections take beyond auto's */
   struct sw_choice choice;
   bool foreign; /* measured under other settings than auto */
   enum sw_verdict verdict;

@@ -81,7 +81,7 @@ static struct sw_piece at_point(struct sw_maker* m, const struct sw_point* point
                                                    .foreign = !sw_settings_same(&time->settings, &own->settings),
                                                    .settings = &time->settings,
                                                    .excluded = time->excluded,
-                                                   .memory = time->memory};
+                                                   .memory = sw_extra_memory(time, own)};
   }
   sw_maker_decide(m, (double)own->median_ps, sw_stated(own->spread), count, &piece);
   return piece;

@@ -22,7 +22,7 @@ enum sw_uniform_look sw_uniform_time(const struct sw_policy* policy, const struc
     if (foreign && named) look = SW_UNIFORM_FOREIGN;
     if (foreign) continue;
     if (told && !ran) return SW_UNIFORM_OTHER_RAN;
-    if (time != own && time->memory > policy->max_extra_memory) return SW_UNIFORM_MEMORY;
+    if (time != own && sw_extra_memory(time, own) > policy->max_extra_memory) return SW_UNIFORM_MEMORY;
     if (named || !found) found = time;
   }
   if (!found) return look;

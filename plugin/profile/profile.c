@@ -32,6 +32,11 @@ const struct sw_time* sw_point_time(const struct sw_point* point, struct sw_choi
   return NULL;
 }
 
+uint64_t sw_extra_memory(const struct sw_time* time, const struct sw_time* own) {
+  bool known = time->ran.what.channels && own->ran.what.channels;
+  return known && time->ran.what.algo == own->ran.what.algo ? 0 : time->memory;
+}
+
 int sw_settings_compare(const struct sw_settings* a, const struct sw_settings* b) {
   for (size_t i = 0; i < a->count && i < b->count; i++) {
     int order = strcmp(a->items[i].name, b->items[i].name);

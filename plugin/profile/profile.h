@@ -86,7 +86,7 @@ struct sw_policy {
   int64_t min_gain;          /* of SW_ONE: a smaller gain is none */
   int64_t reach;             /* of SW_ONE: how far one measured size speaks, as a factor, inclusive */
   int64_t gap;               /* of SW_ONE: how far apart neighbours may be to be interpolated, as a factor, inclusive */
-  uint64_t max_extra_memory; /* bytes that a choice's connections may take; UINT64_MAX: no limit */
+  uint64_t max_extra_memory; /* bytes that a choice's connections may take beyond auto's; UINT64_MAX: no limit */
 };
 
 /* The defaults of a policy that a profile leaves out: 3%, 2, 10, no limit. */
@@ -162,6 +162,12 @@ const struct sw_table* sw_profile_table(const struct sw_profile* profile, int co
 
 /* The first time of a choice at a point, whatever its settings; NULL when it was not measured there. */
 const struct sw_time* sw_point_time(const struct sw_point* point, struct sw_choice choice);
+
+/*
+ * Bytes of device memory that a choice takes beyond auto's at the same size: connections belong to an algorithm, so
+ * those of the one that auto itself ran there are no more memory. Where what ran is not known, all of the choice's.
+ */
+uint64_t sw_extra_memory(const struct sw_time* time, const struct sw_time* own);
 
 /* A total order of settings; negative, 0 or positive as a comes before, with or after b. */
 int sw_settings_compare(const struct sw_settings* a, const struct sw_settings* b);

@@ -63,24 +63,24 @@ tables:
     nodes: 4
     ranks: 4
     points:
-      - bytes: 64KiB
+      - bytes: 16MiB
         times:
           - {choice: auto, median: 100us}
           - {algo: ring, proto: simple, median: 100us}
           - {algo: tree, proto: ll, channels: 2, median: 60us}
 YAML
 for limit in 1KiB 64GiB; do
-  sizewise calibrate --simulate tree.yaml --sizes 64KiB --seed 1 --max-extra-memory $limit -o cluster.yaml \
+  sizewise calibrate --simulate tree.yaml --sizes 16MiB --seed 1 --max-extra-memory $limit -o cluster.yaml \
     >"$work/out" 2>"$work/err" || fail "status $?"
   profile_has "max_extra_memory: $limit"
   profile_has '{algo: tree, proto: ll, channels: 2, median: '
   if [ $limit = 1KiB ]; then
     has out 'tree + ll, 2 channels gains '
     has out 'more than --max-extra-memory 1 KiB: it is on record, and not decided for.'
-    [ "$(sizewise explain cluster.yaml --bytes 64KiB | grep -c '^ *64 KiB *tree')" = 0 ] || fail 'it is decided for'
+    [ "$(sizewise explain cluster.yaml --bytes 16MiB | grep -c '^ *16 MiB *tree')" = 0 ] || fail 'it is decided for'
   else
     lacks out '--max-extra-memory'
-    decides allreduce 64KiB tree ll 2
+    decides allreduce 16MiB tree ll 2
   fi
 done
 calibrate 2 --max-extra-memory 5MB

@@ -61,7 +61,8 @@ class Draw:
     def entry(self, choice, median, spread_chance, settings):
         inside = f", settings: {settings}" if settings else ""
         memory = self.one("", "", ", memory: 1MiB", ", memory: 1048577") if choice != "choice: auto" else ""
-        return f"          - {{{choice}, median: {median:.3f}us{self.spread(spread_chance)}{inside}{memory}}}\n"
+        ran = f", ran: {{algo: {self.one('ring', 'tree')}, proto: ll, channels: 2}}" if self.some(0.3) else ""
+        return f"          - {{{choice}, median: {median:.3f}us{self.spread(spread_chance)}{inside}{memory}{ran}}}\n"
 
     def point(self, size, factors, common, spread_chance):
         auto = self.random.randrange(1, 20) * 100 if self.round else self.random.uniform(20, 2000)

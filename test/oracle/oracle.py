@@ -58,6 +58,7 @@ class Time:
         self.median = time(entry["median"])
         self.spread = share(entry.get("spread", 0))
         self.memory = size(entry.get("memory", 0))
+        self.ran = (entry.get("ran") or {}).get("algo")
 
 
 class Point:
@@ -69,8 +70,12 @@ class Point:
 
     def can_win(self, what, limit):
         """A choice that was measured under other settings than auto cannot be set by a tuner, and one whose connections
-        take more than max_extra_memory must not."""
-        return what[1] == self.auto.settings and (what not in self.others or self.others[what].memory <= limit)
+        take more than max_extra_memory beyond auto's must not."""
+        return what[1] == self.auto.settings and (what not in self.others or self.extra(self.others[what]) <= limit)
+
+    def extra(self, time):
+        """What auto ran is connected anyway."""
+        return 0 if time.ran and time.ran == self.auto.ran else time.memory
 
 
 def fewest(choice):

@@ -38,6 +38,12 @@ def offered(collective, what):
     return what[0] == "ring" or collective == "allreduce"
 
 
+def extra(time, own):
+    """Memory beyond auto's: connections belong to an algorithm."""
+    shared = "ran" in time and "ran" in own and time["ran"]["algo"] == own["ran"]["algo"]
+    return 0 if shared else size(time.get("memory", 0))
+
+
 def look(point, own, what, limit):
     """The choice's time at a size, or None."""
     asked = [t for t in point if choice(t) == what]
@@ -48,7 +54,7 @@ def look(point, own, what, limit):
     if any("ran" in t and choice(t["ran"]) != what for t in asked if t in like_auto):
         return None
     usable = [t for t in asked + ran_so if t in like_auto]
-    if any(size(t.get("memory", 0)) > limit for t in usable if t is not own):
+    if any(extra(t, own) > limit for t in usable if t is not own):
         return None
     named = [t for t in usable if t in asked]
     if named:

@@ -4,6 +4,8 @@
 #include "unit/decide.h"
 
 #define HEAVY(choice, median, memory) "{" choice ", median: " median ", memory: " memory "},"
+#define RAN(choice, median, algo) \
+  "{" choice ", median: " median ", memory: 2GiB, ran: {algo: " algo ", proto: ll, channels: 2}},"
 #define LIMIT POLICY("max_extra_memory: 1GiB")
 
 /* A takes 1 GiB and a byte, and is fastest; B takes none. */
@@ -23,6 +25,18 @@ static void limits(void** state) {
       {"auto is never too large",
        HEAD LIMIT TABLES(TABLE(POINT("1MiB", "{choice: auto, median: 100us, memory: 4GiB}," TIME(B, "50us")))),
        "auto, 524288: 8 channels, 2097153: auto"},
+      {"what auto runs is connected anyway",
+       HEAD LIMIT TABLES(
+           TABLE(POINT("1MiB", RAN("choice: auto", "100us", "tree") RAN(A, "40us", "tree") RAN(B, "50us", "ring")))),
+       "auto, 524288: 2 channels, 2097153: auto"},
+      {"what auto does not run is not",
+       HEAD LIMIT TABLES(
+           TABLE(POINT("1MiB", RAN("choice: auto", "100us", "ring") RAN(A, "40us", "tree") TIME(B, "50us")))),
+       "auto, 524288: 8 channels, 2097153: auto"},
+      {"between two sizes auto has to run it at both",
+       HEAD LIMIT TABLES(TABLE(POINT("1MiB", RAN("choice: auto", "100us", "tree") RAN(A, "40us", "tree"))
+                                   POINT("4MiB", RAN("choice: auto", "100us", "ring") RAN(A, "40us", "tree")))),
+       "auto, 524288: 2 channels, 1048577: auto"},
       {"a rule is the user's word", HEAD LIMIT TABLES(TABLE(OVER("1MiB"))) RULES("{collective: allreduce, " A "}"),
        "2 channels"},
   };
