@@ -11,6 +11,7 @@
 #include "env/lines.h"
 #include "facts/forced.h"
 #include "ground/nearest.h"
+#include "ground/utf8.h"
 #include "open.h"
 #include "plugin_file.h"
 
@@ -38,11 +39,21 @@ static char* absolute(const char* path) {
   return realpath(path, NULL);
 }
 
+/* A full path need not be there on this machine; what another path means only this machine can tell. */
+static bool take_plugin(struct deployment* d, struct sw_text* fault) {
+  bool stays = arguments.plugin[0] == '/' || (arguments.plugin[0] && !strchr(arguments.plugin, '/'));
+  char* path = stays ? NULL : absolute(arguments.plugin);
+  if (!stays && !path)
+    sw_text_printf(fault, "--plugin: there is no '%s' here; write the path in full, as every rank has it",
+                   arguments.plugin);
+  else
+    sw_text_add(&d->plugin, stays ? arguments.plugin : path);
+  free(path);
+  return !fault->length;
+}
+
 static bool find_plugin(struct deployment* d, struct sw_text* fault) {
-  if (arguments.plugin) {
-    sw_text_add(&d->plugin, arguments.plugin);
-    return true;
-  }
+  if (arguments.plugin) return take_plugin(d, fault);
   bool found = plugin_file_find(&d->plugin);
   char* path = found ? absolute(sw_text_string(&d->plugin)) : NULL;
   if (!path) {
@@ -56,10 +67,14 @@ static bool find_plugin(struct deployment* d, struct sw_text* fault) {
 }
 
 /* Values go into lines, one each. */
-static bool is_one_line(const char* text, struct sw_text* fault) {
+static bool fits_a_line(const char* text, enum env_format format, struct sw_text* fault) {
   for (const char* c = text; *c; c++) {
     if ((unsigned char)*c >= ' ' && *c != 0x7f) continue;
     sw_text_add(fault, "a path holds a control character, which no environment line can carry; rename it");
+    return false;
+  }
+  if ((arguments.json || format == ENV_K8S) && !sw_is_utf8(text)) {
+    sw_text_add(fault, "a path is not UTF-8, which JSON and YAML have to be; rename it, or use --format shell");
     return false;
   }
   return true;
@@ -69,12 +84,12 @@ static void add_line(struct deployment* d, const char* name, const char* value) 
   d->lines[d->count++] = (struct env_line){name, value};
 }
 
-static bool prepare(struct deployment* d, const char* name, struct sw_text* fault) {
+static bool prepare(struct deployment* d, const char* name, enum env_format format, struct sw_text* fault) {
   bool shipped = strcmp(sw_text_string(&d->opened.origin), "shipped") == 0;
   d->profile = shipped ? strdup(name) : absolute(sw_text_string(&d->opened.origin));
   if (!d->profile || !find_plugin(d, fault)) return false;
   const char* plugin = sw_text_string(&d->plugin);
-  if (!is_one_line(d->profile, fault) || !is_one_line(plugin, fault)) return false;
+  if (!fits_a_line(d->profile, format, fault) || !fits_a_line(plugin, format, fault)) return false;
   add_line(d, "NCCL_TUNER_PLUGIN", plugin);
   add_line(d, "NCCL_SIZEWISE_PROFILE", d->profile);
   add_line(d, "NCCL_SIZEWISE_EXPECT", d->opened.digest.hex);
@@ -196,7 +211,8 @@ static int deploy(const struct command* self, const char* name, enum env_format 
     sw_add_diags(&findings, &d.opened.diags);
     fputs(sw_text_string(&findings), stderr);
     sw_text_free(&findings);
-  } else if (!sw_digest_compute_for(d.opened.profile, mode, &d.opened.digest, NULL) || !prepare(&d, name, &fault)) {
+  } else if (!sw_digest_compute_for(d.opened.profile, mode, &d.opened.digest, NULL) ||
+             !prepare(&d, name, format, &fault)) {
     status = misuse(self, "%s", fault.length ? sw_text_string(&fault) : "out of memory");
   } else {
     warn_of_forced();

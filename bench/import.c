@@ -29,7 +29,12 @@ static int refuse(const struct command* self, const char* before, struct sw_text
 
 static bool is_name(const char* name) {
   static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  return name[0] && strspn(name, allowed) == strlen(name) && strlen(name) <= 64 && strcmp(name, "off") != 0;
+  return name[0] && !strchr("._-", name[0]) && strspn(name, allowed) == strlen(name) && strlen(name) <= 64 &&
+         strcmp(name, "off") != 0;
+}
+
+static bool is_empty(const char* text) {
+  return text && !text[0];
 }
 
 static int read_kind(const struct command* self) {
@@ -69,7 +74,11 @@ static int read_arguments(const struct command* self, struct words* words) {
   }
   if (inputs > 1) return misuse(self, "standard input can be read once");
   if (arguments.wanted.name && !is_name(arguments.wanted.name))
-    return misuse(self, "--name: '%s' is no name; names take letters, digits, '.', '_' and '-'", arguments.wanted.name);
+    return misuse(
+        self, "--name: '%s' is no name; names take letters, digits, '.', '_' and '-', and begin with a letter or digit",
+        arguments.wanted.name);
+  if (is_empty(arguments.wanted.source)) return misuse(self, "--source: it is empty");
+  if (is_empty(arguments.wanted.date)) return misuse(self, "--date: it is empty");
   int status = read_kind(self);
   if (!status) status = read_settings(self, gathered.files, words->count);
   return status ? status : check_output(self);
@@ -84,6 +93,7 @@ static int check_settings(const struct command* self) {
                   "  --as algo=tree,proto=ll,channels=2",
                   gathered.files[0].name);
   if (!tests && arguments.as.count) return misuse(self, "--as is for nccl-tests output; these files hold none");
+  if (!tests && arguments.wanted.collective >= 0) return misuse(self, "--collective is for nccl-tests output");
   if (!tests && arguments.wanted.in_place) return misuse(self, "--in-place is for nccl-tests output");
   const struct import_setting* own = NULL;
   for (size_t i = 0; i < arguments.as.count; i++) {
@@ -119,10 +129,9 @@ static int default_kind(void) {
 }
 
 static bool compose(struct sw_diags* about, struct sw_text* out) {
-  sw_diags_start(about, "the workload");
   if (arguments.wanted.kind < 0) arguments.wanted.kind = default_kind();
   samples_sort(&gathered.samples);
-  bool good = gathered.kind == IMPORT_CALLS ? compose_workload(&gathered, &arguments.wanted, out)
+  bool good = gathered.kind == IMPORT_CALLS ? compose_workload(&gathered, &arguments.wanted, about, out)
                                             : compose_profile(&gathered, &arguments.wanted, about, out);
   if (good) warn_of_auto(about);
   if (arguments.output) about->file = arguments.output;
@@ -167,10 +176,12 @@ static int make(void) {
     }
   }
   if (report.text && arguments.output) {
-    if (file_replace(arguments.output, report.text))
+    if (file_replace(arguments.output, report.text)) {
       report.output = arguments.output;
-    else
+    } else {
+      report.text = NULL;
       status = SW_EXIT_MISUSE;
+    }
   }
   print_report(&report);
   sw_text_free(&text);
@@ -201,7 +212,7 @@ static const struct option options[] = {
     {"-o", "FILE", OPTION_TEXT, &arguments.output, "where it goes; without it, to standard output"},
     {"--in-place", NULL, OPTION_FLAG, &arguments.wanted.in_place,
      "nccl-tests' in-place times, not the out-of-place ones"},
-    {"--collective", "NAME", OPTION_COLLECTIVE, &arguments.wanted.collective, "where the log does not name it"},
+    {"--collective", "NAME", OPTION_COLLECTIVE, &arguments.wanted.collective, "where nccl-tests' log does not name it"},
     {"--ranks", "N", OPTION_COUNT, &arguments.wanted.ranks, "where the log does not show its ranks"},
     {"--nodes", "N", OPTION_COUNT, &arguments.wanted.nodes, "where the log does not show its nodes"},
     {"--name", "NAME", OPTION_TEXT, &arguments.wanted.name, "its name; default: from the first file's"},

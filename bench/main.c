@@ -13,6 +13,7 @@
  *     env          in env/: the lines for each place, what helps and no tuner can set, JSON
  *     doctor       in doctor/: sources of settings, findings and costs, the tuner, profiles; diagnosis.h has its map
  *     screen       columns and wrapped paragraphs
+ *     json_text    texts as JSON, whatever bytes they hold
  *     launch/      driver, supervisors and workers; who this process is under its launcher
  *     fabric/      one rank's collectives: real NCCL, or the simulator
  *     standin/     how NCCL loads a tuner, asks it and uses its answers, version by version

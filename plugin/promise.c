@@ -8,9 +8,7 @@ static void begin(struct sw_text* text, int collective) {
 }
 
 /* What was found, but does not hold at every size. */
-static void add_weakness(struct sw_text* warning, int collective, const struct sw_forced* forced,
-                         const struct sw_uniform* uniform) {
-  bool allowed = sw_forced_allows(forced, collective, uniform->choice.algo, uniform->choice.proto);
+static void add_weakness(struct sw_text* warning, int collective, const struct sw_uniform* uniform, bool allowed) {
   if (allowed && uniform->firm) return;
   begin(warning, collective);
   sw_add_choice(warning, uniform->choice);
@@ -20,9 +18,11 @@ static void add_weakness(struct sw_text* warning, int collective, const struct s
 
 static void add_collective(const struct sw_profile* profile, const struct sw_forced* forced, int collective,
                            const struct sw_uniform* uniform, struct sw_text* warning, struct sw_text* others) {
-  if (sw_uniform_is_found(uniform)) {
-    add_weakness(warning, collective, forced, uniform);
-  } else if (uniform->source == SW_UNIFORM_NONE && sw_uniform_sums(collective)) {
+  bool sums = sw_uniform_sums(collective);
+  bool allowed = sw_forced_allows(forced, collective, uniform->choice.algo, uniform->choice.proto);
+  if (sw_uniform_is_found(uniform) && (allowed || sums)) {
+    add_weakness(warning, collective, uniform, allowed);
+  } else if (uniform->source == SW_UNIFORM_NONE && sums) {
     begin(warning, collective);
     sw_add_uniform_reason(warning, &profile->policy, uniform);
     sw_text_add(warning, "; NCCL decides");

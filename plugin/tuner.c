@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cost.h"
+#include "decide/uniform.h"
 #include "facts/forced.h"
 #include "promise.h"
 #include "select/price.h"
@@ -187,10 +188,10 @@ static bool has_answer(const struct sw_tuner* tuner, nccl_collective collective,
          merged_operations <= tuner->most_merged;
 }
 
-/* The choice of the deterministic mode could not be made in a call: said once for each communicator. */
+/* The choice of the deterministic mode could not be made in a call that adds: said once for each communicator. */
 __attribute__((cold)) static void say_broken(struct sw_tuner* tuner, int collective, uint64_t bytes,
                                              struct sw_choice choice) {
-  if (!tuner->deterministic || atomic_exchange(&tuner->broken, true)) return;
+  if (!tuner->deterministic || !sw_uniform_sums(collective) || atomic_exchange(&tuner->broken, true)) return;
   struct sw_text line = SW_TEXT_EMPTY;
   sw_add_broken_promise(&line, collective, bytes, choice);
   sw_say(tuner->logger, NCCL_LOG_WARN, sw_text_string(&line));

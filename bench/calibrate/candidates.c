@@ -73,10 +73,14 @@ struct search {
   struct sw_choice* culprit;
 };
 
+static const char* banned(const struct search* s, struct sw_choice choice) {
+  return ban_of(s->bans, s->call->collective, crew_group(s->crew), choice);
+}
+
 /* Probes one choice and files it; `probe` keeps what came of it. */
 static bool try_choice(struct search* s, struct sw_choice choice, struct fabric_probe* probe) {
   memset(probe, 0, sizeof *probe);
-  const char* why = ban_of(s->bans, s->call->collective, crew_group(s->crew), choice);
+  const char* why = banned(s, choice);
   if (why) {
     add_banned(s->out, choice, why);
     return true;
@@ -90,13 +94,16 @@ static bool try_choice(struct search* s, struct sw_choice choice, struct fabric_
   return true;
 }
 
-/* A pair with NCCL's own channels, then with more and more, until a larger budget brings no more channels. */
+/* A pair with NCCL's own channels, then with more and more, until a larger budget brings no more channels. A banned
+   count shows nothing of that; a banned pair is banned with all of them. */
 static bool try_pair(struct search* s, int algo, int proto) {
   struct fabric_probe probe;
-  if (!try_choice(s, (struct sw_choice){(int8_t)algo, (int8_t)proto, 0}, &probe)) return false;
-  for (int channels = 1; channels <= NCCL_MAX_CHANNELS; channels *= 2) {
-    if (!try_choice(s, (struct sw_choice){(int8_t)algo, (int8_t)proto, (uint8_t)channels}, &probe)) return false;
-    if (probe.channels < channels) break;
+  struct sw_choice choice = {(int8_t)algo, (int8_t)proto, 0};
+  if (!try_choice(s, choice, &probe)) return false;
+  for (int channels = 1; channels <= NCCL_MAX_CHANNELS && !banned(s, choice); channels *= 2) {
+    struct sw_choice limited = {(int8_t)algo, (int8_t)proto, (uint8_t)channels};
+    if (!try_choice(s, limited, &probe)) return false;
+    if (!banned(s, limited) && probe.channels < channels) break;
   }
   return true;
 }

@@ -40,6 +40,7 @@ struct banned {
   int collective;
   uint32_t ranks;
   struct sw_choice choice;
+  uint64_t bytes; /* of the call that an earlier run ended with; 0: none did */
   char why[160];
 };
 

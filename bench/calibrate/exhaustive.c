@@ -110,12 +110,17 @@ static bool is_wanted(const struct study* study, const struct study_table* table
   return false;
 }
 
+static size_t sizes_of_group(const struct study* study, uint32_t ranks) {
+  size_t count = 0;
+  for (size_t i = 0; i < study->count; i++)
+    for (size_t k = 0; k < study->tables[i].count; k++)
+      count += is_wanted(study, &study->tables[i], ranks) && is_swept(study->tables[i].points[k]);
+  return count;
+}
+
 size_t exhaustive_sizes(const struct study* study) {
   size_t count = 0;
-  for (size_t g = 0; g < study->plan->group_count; g++)
-    for (size_t i = 0; i < study->count; i++)
-      for (size_t k = 0; k < study->tables[i].count; k++)
-        count += is_wanted(study, &study->tables[i], study->plan->groups[g]) && is_swept(study->tables[i].points[k]);
+  for (size_t g = 0; g < study->plan->group_count; g++) count += sizes_of_group(study, study->plan->groups[g]);
   return count;
 }
 
@@ -133,8 +138,10 @@ static bool run_table(struct study* study, const struct study_table* table, cons
   return true;
 }
 
+/* Ranks that could not be joined have no sizes, and are not joined again. */
 static bool run_group(struct study* study, const struct sw_profile* profile, uint32_t ranks,
                       const struct exhaustive_watch* watch, struct exhaustive* out) {
+  if (!sizes_of_group(study, ranks)) return true;
   bool good = crew_connect(study->crew, ranks);
   for (size_t i = 0; i < study->count && good; i++) {
     const struct study_table* table = &study->tables[i];

@@ -61,7 +61,7 @@ static bool read_line(const char* line, size_t length, struct ban_list* bans) {
   if (!numbers || collective < 0 || algo < -1 || proto < -1) return false;
   struct sw_choice choice = {(int8_t)algo, (int8_t)proto, (uint8_t)channels};
   if (sw_choice_is_auto(choice)) return false;
-  ban(bans, collective, (uint32_t)ranks, choice, WHY);
+  if (ban(bans, collective, (uint32_t)ranks, choice, WHY)) bans->items[bans->count - 1].bytes = bytes;
   return true;
 }
 
@@ -104,12 +104,16 @@ static void clear(struct in_flight* file) {
     in_flight_close(file);
 }
 
+void in_flight_end(struct in_flight* file) {
+  if (file->trying) clear(file);
+  file->trying = false;
+}
+
 void in_flight_set(struct in_flight* file, int collective, uint32_t ranks, uint64_t bytes, struct sw_choice choice) {
   struct sw_text text = SW_TEXT_EMPTY;
   if (!file->path.length) return;
   if (sw_choice_is_auto(choice)) {
-    if (file->trying) clear(file);
-    file->trying = false;
+    in_flight_end(file);
     return;
   }
   sw_text_add(&text, sw_text_string(&file->earlier));

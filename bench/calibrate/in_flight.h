@@ -27,7 +27,10 @@ bool in_flight_read(struct in_flight* file, struct ban_list* bans, struct sw_tex
 /* This choice is tried next; auto: nothing is tried that was not tried before. */
 void in_flight_set(struct in_flight* file, int collective, uint32_t ranks, uint64_t bytes, struct sw_choice choice);
 
-/* The end of a run that ends in good order: the file goes. */
+/* The end of a run that ends in good order: what it tried is no longer named, and what ended earlier runs stays. */
+void in_flight_end(struct in_flight* file);
+
+/* The same where the profile has all of them: the file goes. */
 void in_flight_close(struct in_flight* file);
 void in_flight_free(struct in_flight* file);
 

@@ -175,6 +175,27 @@ static void ban_failed(const struct sw_table* table, const struct sw_point* poin
   }
 }
 
+static void exclude_at(struct measured* point, const struct banned* ban) {
+  for (size_t i = 1; i < point->count; i++) {
+    struct candidate* candidate = &point->choices[i].candidate;
+    if (sw_choice_same(candidate->choice, ban->choice) && !candidate->excluded[0])
+      snprintf(candidate->excluded, sizeof candidate->excluded, "%s", ban->why);
+  }
+}
+
+/* An earlier run may have ended while it compared what the profile decides for: at a size that it has, or between two,
+   which then both lead to it. */
+static void exclude_ended(const struct study_table* table, const struct banned* ban) {
+  bool mine = ban->bytes && ban->collective == table->collective && ban->ranks == table->ranks;
+  for (size_t i = 0; i < table->count && mine; i++) {
+    uint64_t here = table->points[i]->call.bytes;
+    if (here == ban->bytes) exclude_at(table->points[i], ban);
+    if (i == 0 || here <= ban->bytes || table->points[i - 1]->call.bytes >= ban->bytes) continue;
+    exclude_at(table->points[i - 1], ban);
+    exclude_at(table->points[i], ban);
+  }
+}
+
 static size_t take_table(const struct sw_table* table, struct study* study) {
   if (study->count == STUDY_MOST_TABLES) return 0;
   struct study_table* out = &study->tables[study->count++];
@@ -184,6 +205,7 @@ static size_t take_table(const struct sw_table* table, struct study* study) {
     if (point) out->points[out->count++] = point;
     ban_failed(table, &table->points[i], &study->bans);
   }
+  for (size_t i = 0; i < study->bans.count; i++) exclude_ended(out, &study->bans.items[i]);
   return out->count;
 }
 

@@ -81,8 +81,10 @@ static bool open_resumed(struct session* s, struct sw_text* fault) {
     sw_text_add(fault, "--resume goes on from the file that -o names: give -o FILE");
     return false;
   }
-  return resume_read(arguments->output, name_of(arguments), kind_of(arguments), &s->resumed, fault) &&
-         in_flight_read(&s->in_flight, &s->study.bans, fault);
+  bool good = resume_read(arguments->output, name_of(arguments), kind_of(arguments), &s->resumed, fault) &&
+              in_flight_read(&s->in_flight, &s->study.bans, fault);
+  s->in_flight_bans = s->study.bans.count;
+  return good;
 }
 
 static bool refuse_file(struct sw_text* fault, const char* option, const char* path) {
@@ -243,11 +245,22 @@ bool session_is_good(const struct session* s) {
   return is_good(s) && !s->study.trouble_count && s->keeper.text.data;
 }
 
+/* Whether the profile says of all that earlier runs ended with that it must not be used. */
+static bool is_on_record(const struct session* s) {
+  bool written = s->keeper.text.data && !s->keeper.failed;
+  for (size_t i = 0; i < s->in_flight_bans; i++)
+    if (!written || !study_has_excluded(&s->study, &s->study.bans.items[i])) return false;
+  return true;
+}
+
 /* What was tried when the crew was lost stays named, and so does what an earlier run left where this one never began.
  */
 void session_close(struct session* s) {
   bool ended = s->study.end != STUDY_GOES_ON && s->study.end != STUDY_LOST;
-  if (ended) in_flight_close(&s->in_flight);
+  if (ended && is_on_record(s))
+    in_flight_close(&s->in_flight);
+  else if (ended)
+    in_flight_end(&s->in_flight);
   raw_close(&s->raw);
   exhaustive_free(&s->exhaustive);
   if (s->crew) keeper_free(&s->keeper);

@@ -27,6 +27,7 @@ struct session {
   struct passthrough passthrough;
   struct resumed resumed;
   struct in_flight in_flight;
+  size_t in_flight_bans; /* the first of study.bans: what earlier runs ended with */
   struct raw raw;
   struct keeper keeper;
   struct progress progress;

@@ -111,7 +111,8 @@ static uint64_t middle_to_refine(const struct study* study, const struct study_t
   if (same_winner(&a->choices[study_winner(study, a)], &b->choices[study_winner(study, b)])) return 0;
   uint64_t middle = a->call.bytes;
   uint64_t step = middle < 8 ? 1 : middle / 8; /* a round number, as far as the smaller size is one */
-  while (middle * middle < a->call.bytes * b->call.bytes && middle < b->call.bytes) middle += step;
+  double product = (double)a->call.bytes * (double)b->call.bytes; /* of GiB it is more than 64 bits hold */
+  while ((double)middle * (double)middle < product && middle < b->call.bytes) middle += step;
   return middle < b->call.bytes ? middle : 0;
 }
 

@@ -14,8 +14,8 @@ enum {
   STUDY_MOST_SIZES = 48,
   STUDY_MOST_GROUPS = 8,
   STUDY_MOST_VERIFIED = 4 * STUDY_MOST_POINTS,
-  STUDY_MOST_TROUBLES = 64,
-  STUDY_MOST_PASSES = 4 /* of verifying */
+  STUDY_MOST_TROUBLES = NCCL_NUM_COLLECTIVES * STUDY_MOST_SIZES * STUDY_MOST_GROUPS, /* one for each size of a plan */
+  STUDY_MOST_PASSES = 4                                                              /* of verifying */
 };
 
 struct study_table {
@@ -102,6 +102,9 @@ const struct study_trouble* study_trouble_at(const struct study* study, int coll
 
 /* Whether auto failed at the first sizes of a table, so that the rest is not tried. */
 bool study_is_hopeless(const struct study* study, int collective, uint32_t ranks);
+
+/* Whether a point has this choice, and it is excluded there: the profile says so, and a run that goes on from it. */
+bool study_has_excluded(const struct study* study, const struct banned* choice);
 
 /* The choice that wins at a point by the profile's own rule (decide/compete.h); 0: auto. */
 size_t study_winner(const struct study* study, const struct measured* point);

@@ -18,6 +18,22 @@ struct measured* study_point_at(const struct study_table* table, uint64_t bytes)
   return NULL;
 }
 
+static bool has_excluded(const struct study_table* table, struct sw_choice choice) {
+  for (size_t p = 0; p < table->count; p++)
+    for (size_t i = 1; i < table->points[p]->count; i++) {
+      const struct candidate* candidate = &table->points[p]->choices[i].candidate;
+      if (candidate->excluded[0] && sw_choice_same(candidate->choice, choice)) return true;
+    }
+  return false;
+}
+
+bool study_has_excluded(const struct study* study, const struct banned* choice) {
+  for (size_t i = 0; i < study->count; i++)
+    if (study->tables[i].collective == choice->collective && study->tables[i].ranks == choice->ranks)
+      return has_excluded(&study->tables[i], choice->choice);
+  return false;
+}
+
 void study_insert(struct study_table* table, struct measured* point) {
   size_t at = table->count++;
   for (; at > 0 && table->points[at - 1]->call.bytes > point->call.bytes; at--)

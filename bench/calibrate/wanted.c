@@ -146,11 +146,18 @@ static bool check_name(const struct calibrate_arguments* arguments, struct sw_te
   return refuse(fault, "--name", name, "letters, digits, '.', '_' and '-', 64 at most, a letter or digit first");
 }
 
+/* As plugin/profile/read.c reads policies. */
+static bool check_min_gain(const struct calibrate_arguments* arguments, struct sw_text* fault) {
+  if (arguments->min_gain <= 0.99) return true;
+  sw_text_printf(fault, "--min-gain: '%g%%': it takes a share from 0%% to 99%%", arguments->min_gain * 100);
+  return false;
+}
+
 bool wanted_check(const struct calibrate_arguments* arguments, struct sw_text* fault) {
   struct study_plan plan = {.refine = false};
   bool later = arguments->workload && !arguments->sizes; /* its sizes are rounded for the ranks */
   return read_collectives(arguments, &plan, fault) && (later || read_sizes(arguments, 1, &plan, fault)) &&
-         read_memory(arguments, &plan, fault) && check_name(arguments, fault);
+         read_memory(arguments, &plan, fault) && check_name(arguments, fault) && check_min_gain(arguments, fault);
 }
 
 bool wanted_read(const struct calibrate_arguments* arguments, uint32_t ranks, struct study_plan* plan,
@@ -159,7 +166,7 @@ bool wanted_read(const struct calibrate_arguments* arguments, uint32_t ranks, st
   plan->min_gain = (int64_t)(arguments->min_gain * (double)SW_ONE + 0.5);
   return read_collectives(arguments, plan, fault) && read_groups(arguments, ranks, plan, fault) &&
          read_sizes(arguments, ranks, plan, fault) && read_memory(arguments, plan, fault) &&
-         check_name(arguments, fault);
+         check_name(arguments, fault) && check_min_gain(arguments, fault);
 }
 
 void wanted_fit(struct study_plan* plan, uint64_t buffers, struct sw_text* left_out) {

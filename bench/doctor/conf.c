@@ -7,14 +7,14 @@
 
 enum { LARGEST_FILE = 1024 * 1024 };
 
-/* "NAME=value" up to the line's end; the first that sets a name wins. */
+/* "NAME=value" up to the line's end; the first that sets a name wins, also where it sets it to "". */
 static void add_line(struct env_set* set, char* line, const char* file, unsigned number) {
   char* equals = strchr(line, '=');
   if (line[0] == '#' || !equals || equals == line) return;
   *equals = '\0';
   size_t length = strlen(equals + 1);
   if (length && equals[length] == '\r') equals[length] = '\0';
-  if (!env_set_find(set, line)) env_set_put(set, line, equals + 1, file, number);
+  if (!env_set_has(set, line)) env_set_put(set, line, equals + 1, file, number);
 }
 
 static void add_file(struct env_set* set, const char* root, const char* path) {

@@ -3,7 +3,8 @@
  *
  *     the environment, then $NCCL_CONF_FILE or else ~/.nccl.conf, then /etc/nccl.conf
  *
- * whatever the prefix of NAME. NCCL_CONF_FILE takes no '~', and NCCL knows it from 2.23 on.
+ * whatever the prefix of NAME; one that is set to "" is set. NCCL_CONF_FILE takes no '~', and NCCL knows it from 2.23
+ * on.
  */
 #ifndef SW_CONF_H
 #define SW_CONF_H

@@ -73,7 +73,10 @@ static int compare_costs(const void* a, const void* b) {
   const struct cost* y = b;
   double ratios[2] = {cost_ratio(x), cost_ratio(y)};
   if (ratios[0] != ratios[1]) return ratios[0] > ratios[1] ? -1 : 1;
-  return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+  if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
+  struct sw_table tables[2] = {{.collective = x->collective, .nodes = x->nodes, .ranks = x->ranks},
+                               {.collective = y->collective, .nodes = y->nodes, .ranks = y->ranks}};
+  return sw_table_compare(&tables[0], &tables[1]);
 }
 
 struct costs costs_of(const struct env_set* set, const struct sw_profile* profile, struct shape_filter filter) {

@@ -16,14 +16,31 @@ static void copy_set(const struct env_set* from, struct env_set* to) {
   to->last_line = from->last_line;
 }
 
-/* Below another root the searched folders lie there, too. */
-static void move_path(struct env_set* set, const char* root) {
+/* A path of the settings, as it is to be opened from here. Only a process tells where one without '/' in front begins.
+ */
+static void add_path(struct sw_text* text, const struct question* question, const char* path, size_t length) {
+  const struct process* process = question->process;
+  if (path[0] == '/')
+    sw_text_add(text, process ? sw_text_string(&process->root) : question->root);
+  else if (process)
+    sw_text_add(text, sw_text_string(&process->folder));
+  sw_text_add_bytes(text, path, length);
+}
+
+static bool ends_with(const char* text, const char* end) {
+  size_t length = strlen(text);
+  return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+/* Below another root the searched folders lie there, too, */
+static void move_folders(struct env_set* set, const struct question* question) {
   const struct env_variable* named = env_set_find(set, "NCCL_SIZEWISE_PATH");
   const char* path = named ? named->value : SW_DEFAULT_PATH;
   struct sw_text moved = SW_TEXT_EMPTY;
   while (*path) {
     size_t length = strcspn(path, ":");
-    if (length) sw_text_printf(&moved, "%s%s%.*s", moved.length ? ":" : "", root, (int)length, path);
+    if (length && moved.length) sw_text_add(&moved, ":");
+    if (length) add_path(&moved, question, path, length);
     path += length + (path[length] == ':');
   }
   env_set_put(set, "NCCL_SIZEWISE_PATH", sw_text_string(&moved), named ? named->file : "default",
@@ -31,9 +48,14 @@ static void move_path(struct env_set* set, const char* root) {
   sw_text_free(&moved);
 }
 
-static bool ends_with(const char* text, const char* end) {
-  size_t length = strlen(text);
-  return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+/* and the profile, where it is named by its path. */
+static void move_profile(struct env_set* set, const struct question* question) {
+  const struct env_variable* named = env_set_find(set, "NCCL_SIZEWISE_PROFILE");
+  if (!named || !(strchr(named->value, '/') || ends_with(named->value, ".yaml"))) return;
+  struct sw_text moved = SW_TEXT_EMPTY;
+  add_path(&moved, question, named->value, strlen(named->value));
+  env_set_put(set, "NCCL_SIZEWISE_PROFILE", sw_text_string(&moved), named->file, named->line);
+  sw_text_free(&moved);
 }
 
 /* Default folders may be absent, also below another root. */
@@ -50,13 +72,16 @@ static void forget_absent_folders(struct sw_library* library) {
   library->warning_count = kept;
 }
 
-static struct sw_library* load_library(const struct env_set* set, const char* root) {
+static struct sw_library* load_library(const struct env_set* set, const struct question* question) {
   struct env_set moved;
   copy_set(set, &moved);
-  if (root[0]) move_path(&moved, root);
+  if (question->root[0] || question->process) {
+    move_folders(&moved, question);
+    move_profile(&moved, question);
+  }
   env_set_use(&moved);
   /* The driver is not asked: the doctor must not hang where a GPU does. */
-  struct sw_facts_source source = {.root = root, .getenv = env_set_getenv, .load_driver = false};
+  struct sw_facts_source source = {.root = question->root, .getenv = env_set_getenv, .load_driver = false};
   struct sw_library* library = moved.failed ? NULL : sw_library_load(&source);
   if (library && !env_set_find(set, "NCCL_SIZEWISE_PATH")) forget_absent_folders(library);
   env_set_use(NULL);
@@ -98,10 +123,14 @@ bool diagnosis_make(const struct question* question, struct diagnosis* out) {
   copy_set(question->set, &out->set);
   conf_add(&out->set, files, question->home);
   find_nccl(question, out);
-  out->library = load_library(&out->set, question->root);
+  out->library = load_library(&out->set, question);
   if (!out->library || out->set.failed) return false;
   out->library->machine.nccl = out->nccl.version;
-  out->subject = (struct subject){&out->set, question->profile, question->shape, &out->library->machine};
+  out->subject = (struct subject){.set = &out->set,
+                                  .profile = question->profile,
+                                  .mode = out->library->mode,
+                                  .shape = question->shape,
+                                  .machine = &out->library->machine};
   examine_profile(question, out);
   settings_check(&out->subject, &out->findings);
   settings_price(&out->subject, &out->findings, &out->costs);

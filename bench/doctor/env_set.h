@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "ground/text.h"
 
@@ -17,6 +18,8 @@ struct env_variable {
 struct env_set {
   struct env_variable* items; /* in the order they were added */
   size_t count;
+  uint32_t* index; /* of the names; NULL: none yet */
+  size_t index_size;
   unsigned first_line; /* of a start script's set; 0: not from one */
   unsigned last_line;
   bool failed; /* memory ran out: something is missing */
@@ -30,11 +33,14 @@ struct env_set {
  */
 void env_set_put(struct env_set* set, const char* name, const char* value, const char* file, unsigned line);
 
-/* "NAME=value" as in environ; what has no name is dropped. */
+/* "NAME=value" as in environ; what has no name is dropped, and of a name that comes twice the first counts (getenv). */
 void env_set_put_pair(struct env_set* set, const char* pair, const char* file, unsigned line);
 
 /* The variable, or NULL. One that is set to "" counts as not set, as for NCCL. */
 const struct env_variable* env_set_find(const struct env_set* set, const char* name);
+
+/* Whether it is set at all, be it to "". */
+bool env_set_has(const struct env_set* set, const char* name);
 
 /* Its value, or NULL. */
 const char* env_set_value(const struct env_set* set, const char* name);

@@ -45,6 +45,13 @@ static void explain(uint32_t pid, int fault, struct sw_text* out) {
   }
 }
 
+/* A process can name itself as it likes, and a terminal would obey control characters. The last one ends the file. */
+static void make_printable(struct sw_text* name) {
+  if (name->length && name->data[name->length - 1] == '\n') name->data[--name->length] = '\0';
+  for (size_t i = 0; i < name->length; i++)
+    if ((unsigned char)name->data[i] < ' ' || name->data[i] == 0x7f) name->data[i] = '?';
+}
+
 static void take_environment(const struct sw_text* environ, struct env_set* set) {
   for (size_t at = 0; at < environ->length; at += strlen(environ->data + at) + 1)
     env_set_put_pair(set, environ->data + at, "environment", 0);
@@ -91,10 +98,12 @@ bool process_read(const char* root, uint32_t pid, struct process* out, struct sw
   if (!error) error = read_proc(root, pid, "maps", &maps);
   if (!error) {
     read_proc(root, pid, "comm", &out->name);
-    if (out->name.length) out->name.data[strcspn(out->name.data, "\n")] = '\0';
+    make_printable(&out->name);
     take_environment(&environ, &out->set);
     sw_text_printf(&out->root, "%s/proc/%u/root", root, pid);
-    if (out->set.failed || out->root.failed || (maps.data && !take_maps(out, maps.data))) error = ENOMEM;
+    sw_text_printf(&out->folder, "%s/proc/%u/cwd/", root, pid);
+    if (out->set.failed || out->root.failed || out->folder.failed || (maps.data && !take_maps(out, maps.data)))
+      error = ENOMEM;
   }
   if (error) explain(pid, error, fault);
   sw_text_free(&environ);
@@ -107,6 +116,7 @@ void process_free(struct process* process) {
   for (size_t i = 0; i < process->library_count; i++) free(process->libraries[i]);
   free(process->libraries);
   sw_text_free(&process->root);
+  sw_text_free(&process->folder);
   sw_text_free(&process->name);
   *process = (struct process){0};
 }

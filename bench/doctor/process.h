@@ -10,9 +10,10 @@
 
 struct process {
   uint32_t pid;
-  struct env_set set;  /* as the process was started; what it sets later, also NCCL from its files, is not in it */
-  struct sw_text root; /* its file system: "/proc/PID/root" */
-  char** libraries;    /* each file mapped, once, as the process names it */
+  struct env_set set;    /* as the process was started; what it sets later, also NCCL from its files, is not in it */
+  struct sw_text root;   /* its file system: "/proc/PID/root" */
+  struct sw_text folder; /* where its paths without a '/' in front begin: "/proc/PID/cwd/" */
+  char** libraries;      /* each file mapped, once, as the process names it */
   size_t library_count;
   struct sw_text name; /* its command's name */
 };

@@ -67,7 +67,7 @@ void profiles_check_age(const struct subject* subject, const char* origin, struc
   compare_version(&says, "NCCL", profile->provenance[SW_PROVENANCE_NCCL], sw_text_string(&nccl));
   if (match.fit != SW_CONTRADICTS)
     compare_version(&says, "driver", profile->provenance[SW_PROVENANCE_DRIVER], subject->machine->driver);
-  if (settings_invariance(subject->set) != INVARIANT_SETTINGS) compare_settings(&says, profile, subject->set);
+  if (settings_invariance(subject) != INVARIANT_SETTINGS) compare_settings(&says, profile, subject->set);
   if (says.length) {
     struct finding* finding = findings_add(findings, SECTION_PROFILE, SW_STALE,
                                            "%s was measured under other conditions than are in force", profile->name);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "decide/uniform.h"
 #include "doctor/known.h"
 #include "facts/forced.h"
 #include "ground/letters.h"
@@ -72,13 +73,20 @@ static bool is_on(const struct env_set* set, const char* name) {
   return value && (strcmp(value, "1") == 0 || sw_same_word(value, "true"));
 }
 
-enum invariance settings_invariance(const struct env_set* set) {
+const struct env_variable* settings_intended(const struct env_set* set) {
+  static const char* const names[] = {"VLLM_BATCH_INVARIANT", "SGLANG_ENABLE_DETERMINISTIC_INFERENCE"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (is_on(set, names[i])) return env_set_find(set, names[i]);
+  return NULL;
+}
+
+enum invariance settings_invariance(const struct subject* subject) {
   struct sw_forced forced;
-  env_set_use(set);
+  env_set_use(subject->set);
   sw_forced_read(env_set_getenv, &forced);
   struct sw_choice choice = sw_forced_choice(&forced, NCCL_ALLREDUCE);
-  bool one_channel = forced.min_channels == 1 && forced.max_channels == 1; /* of more, small messages use fewer */
-  if (choice.algo >= 0 && choice.proto >= 0 && one_channel) return INVARIANT_SETTINGS;
-  bool intended = is_on(set, "VLLM_BATCH_INVARIANT") || is_on(set, "SGLANG_ENABLE_DETERMINISTIC_INFERENCE");
-  return intended ? INVARIANT_INTENDED : NOT_INVARIANT;
+  if (forced.min_channels == 1 && forced.max_channels == 1) choice.channels = 1; /* small messages would use fewer */
+  bool fixed = choice.algo >= 0 && choice.proto >= 0;
+  if (fixed && sw_uniform_is_firm(NCCL_ALLREDUCE, subject->shape.ranks, choice)) return INVARIANT_SETTINGS;
+  return settings_intended(subject->set) ? INVARIANT_INTENDED : NOT_INVARIANT;
 }

@@ -100,7 +100,7 @@ static void check_unnamed(const struct subject* subject, const struct sw_forced*
   sw_text_printf(&finding->says, "Not named, so without an algorithm %s: %s.\n", now ? "now" : "from 2.31 on",
                  sw_text_string(&names));
   sw_text_add(&finding->cure, now ? "name the others, too" : "before an update to 2.31: name the others, too");
-  if (now && settings_invariance(subject->set) == NOT_INVARIANT) sw_text_add(&finding->cure, ", or unset NCCL_ALGO");
+  if (now && settings_invariance(subject) == NOT_INVARIANT) sw_text_add(&finding->cure, ", or unset NCCL_ALGO");
   sw_text_free(&names);
 }
 
@@ -171,7 +171,7 @@ static void check_value(const struct env_variable* variable, struct findings* fi
 void settings_check(const struct subject* subject, struct findings* findings) {
   const struct env_set* set = subject->set;
   struct sw_forced forced;
-  bool invariant = settings_invariance(set) == INVARIANT_SETTINGS;
+  bool invariant = settings_invariance(subject) == INVARIANT_SETTINGS;
   for (size_t i = 0; i < set->count; i++) {
     check_grammar(&set->items[i], findings);
     check_age(subject, &set->items[i], findings);

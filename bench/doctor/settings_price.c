@@ -35,7 +35,7 @@ static void add_costs(struct sw_text* text, const struct costs* costs, const str
 
 /* "; the profile chooses ll at 6 KiB to 24 KiB only": where it does what was forced, at the sizes where it pays. */
 static void add_kept(struct sw_text* text, const struct subject* subject, const struct cost* cost) {
-  struct sw_plan* plan = sw_plan_compile(subject->profile, cost->nodes, cost->ranks);
+  struct sw_plan* plan = sw_plan_compile_for(subject->profile, subject->mode, cost->nodes, cost->ranks);
   size_t count = 0;
   size_t kept = 0;
   struct sw_segment* segments = plan ? sw_segments_make(&plan->pieces[cost->collective], &count) : NULL;
@@ -50,7 +50,7 @@ static void add_kept(struct sw_text* text, const struct subject* subject, const 
     }
     sw_add_range(text, segments[i].from, segments[i].to);
   }
-  if (kept) sw_text_add(text, " only");
+  if (kept && count > 1) sw_text_add(text, " only");
   free(segments);
   sw_plan_free(plan);
 }
@@ -109,11 +109,11 @@ static void note_invariant(const struct subject* subject, const char* forcing, c
 }
 
 static void note_intended(const struct env_set* set, struct findings* findings) {
-  const char* name =
-      env_set_find(set, "VLLM_BATCH_INVARIANT") ? "VLLM_BATCH_INVARIANT" : "SGLANG_ENABLE_DETERMINISTIC_INFERENCE";
-  struct finding* finding = findings_add(findings, SECTION_SETTINGS, FINDING_NOTE,
-                                         "%s is on: batch-invariant settings are meant, and are respected", name);
-  env_set_add_place(&finding->from, env_set_find(set, name));
+  const struct env_variable* intended = settings_intended(set);
+  struct finding* finding =
+      findings_add(findings, SECTION_SETTINGS, FINDING_NOTE,
+                   "%s is on: batch-invariant settings are meant, and are respected", intended->name);
+  env_set_add_place(&finding->from, intended);
   sw_text_add(&finding->says,
               "The framework forces NCCL settings itself when it starts; they need not be visible here.\n");
 }
@@ -160,10 +160,10 @@ static void price_forced(const struct subject* subject, const char* forcing, uns
 }
 
 /* "allreduce, 8 ranks on 8 nodes: 2 channels for 3 MiB to 12 MiB" for each choice of the profile that is taken away. */
-static void add_cut(struct sw_text* text, const struct sw_forced* forced, const struct sw_profile* profile,
+static void add_cut(struct sw_text* text, const struct sw_forced* forced, const struct subject* subject,
                     const struct sw_table* table) {
   size_t count = 0;
-  struct sw_plan* plan = sw_plan_compile(profile, table->nodes, table->ranks);
+  struct sw_plan* plan = sw_plan_compile_for(subject->profile, subject->mode, table->nodes, table->ranks);
   struct sw_segment* segments = plan ? sw_segments_make(&plan->pieces[table->collective], &count) : NULL;
   for (size_t i = 0; segments && i < count; i++) {
     if (!sw_forced_switches_off(forced, table->collective, segments[i].choice)) continue;
@@ -188,7 +188,7 @@ static void find_cut(const struct subject* subject, const char* forcing, struct 
     const struct sw_table* table = &subject->profile->tables[i];
     if ((!subject->shape.nodes || subject->shape.nodes == table->nodes) &&
         (!subject->shape.ranks || subject->shape.ranks == table->ranks))
-      add_cut(&says, &forced, subject->profile, table);
+      add_cut(&says, &forced, subject, table);
   }
   if (says.length) {
     struct finding* finding =
@@ -216,7 +216,7 @@ static bool takes_anything(const struct env_set* set) {
 void settings_price(const struct subject* subject, struct findings* findings, struct costs* costs) {
   struct sw_text forcing = SW_TEXT_EMPTY;
   unsigned count = settings_add_forcing(&forcing, subject->set, true);
-  enum invariance invariance = settings_invariance(subject->set);
+  enum invariance invariance = settings_invariance(subject);
   *costs = (struct costs){0};
   if (count && subject->profile) *costs = costs_of(subject->set, subject->profile, subject->shape);
   if (invariance == INVARIANT_SETTINGS) {

@@ -2,6 +2,7 @@
 #ifndef SW_SUBJECT_H
 #define SW_SUBJECT_H
 
+#include "decide/pieces.h"
 #include "doctor/costs.h"
 #include "doctor/env_set.h"
 #include "facts/facts.h"
@@ -10,6 +11,7 @@
 struct subject {
   const struct env_set* set;
   const struct sw_profile* profile; /* what settings are priced with; NULL: none */
+  enum sw_mode mode;                /* how Sizewise would choose by it */
   struct shape_filter shape;
   const struct sw_facts* machine; /* its `nccl` is the version that the settings hold for; 0: not known */
 };

@@ -66,21 +66,24 @@ static bool look_for_named(const struct search* search, const struct env_variabl
 static bool look_for_net(const struct search* search) {
   const struct env_variable* named = env_set_find(search->set, "NCCL_NET_PLUGIN");
   struct sw_text longer = SW_TEXT_EMPTY;
-  if (named && strcmp(named->value, "none") == 0) return false;
+  if (named && sw_same_word(named->value, "none")) return false;
   sw_text_printf(&longer, "libnccl-net%s%s.so", named ? "-" : "", named ? named->value : "");
   bool found = (named && look_for(search, named->value, named)) || look_for(search, sw_text_string(&longer), named);
   sw_text_free(&longer);
   search->out->in_net = found && search->out->exports.tuners;
-  if (!search->out->in_net) sw_text_free(&search->out->path);
-  return search->out->in_net;
+  if (search->out->in_net) return true;
+  tuner_free(search->out);
+  return false;
 }
 
-static void add_not_found(const struct env_variable* named, struct findings* findings) {
+/* Then NCCL goes on to the net plugin, as if nothing were named. */
+static void add_not_found(const struct env_variable* named, bool in_net, struct findings* findings) {
   struct finding* finding = findings_add(findings, SECTION_TUNER, SW_NO_TUNER,
                                          "NCCL_TUNER_PLUGIN=%s: there is no such library", named->value);
   env_set_add_place(&finding->from, named);
   finding->weight = 10;
-  sw_text_add(&finding->says, "NCCL decides alone. Looked at: ");
+  sw_text_add(&finding->says, in_net ? "NCCL takes the one inside the net plugin. " : "NCCL decides alone. ");
+  sw_text_add(&finding->says, "Looked at: ");
   sw_text_add(&finding->says,
               strchr(named->value, '/') ? "that path.\n" : "LD_LIBRARY_PATH, the loader's cache, standard folders.\n");
   sw_text_add(&finding->cure, "install it there, or give the full path of the tuner");
@@ -96,14 +99,17 @@ static void note_own_file(const struct env_variable* named, struct findings* fin
 
 static void find_future(const struct search* search, struct findings* findings) {
   const struct env_variable* named = env_set_find(search->set, "NCCL_TUNER_PLUGIN");
-  if (named && strcmp(named->value, "none") == 0) {
+  if (named && sw_same_word(named->value, "none")) {
     struct finding* finding = findings_add(findings, SECTION_TUNER, FINDING_NOTE, "tuners are switched off");
     env_set_add_place(&finding->from, named);
   } else if (named && strcmp(named->value, "STATIC_PLUGIN") == 0) {
     findings_add(findings, SECTION_TUNER, FINDING_NOTE, "the program itself is asked for a tuner (STATIC_PLUGIN)");
   } else if (named) {
     note_own_file(named, findings);
-    if (!look_for_named(search, named)) add_not_found(named, findings);
+    if (look_for_named(search, named)) return;
+    bool in_net = look_for_net(search);
+    search->out->asked = !in_net;
+    add_not_found(named, in_net, findings);
   } else if (!look_for(search, "libnccl-tuner.so", NULL)) {
     look_for_net(search);
   }

@@ -2,7 +2,8 @@
  * Which tuner NCCL would load, or has loaded, and who put it there. NCCL's order:
  *
  *     NCCL_TUNER_PLUGIN not set    libnccl-tuner.so, then a tuner inside the loaded net plugin
- *     NCCL_TUNER_PLUGIN=NAME       NAME itself; if it has no '/' and is not lib*.so, then libnccl-tuner-NAME.so
+ *     NCCL_TUNER_PLUGIN=NAME       NAME itself; if it has no '/' and is not lib*.so, then libnccl-tuner-NAME.so;
+ *                                  then the one inside the net plugin
  *     NCCL_TUNER_PLUGIN=none       none
  */
 #ifndef SW_TUNER_FINDINGS_H

@@ -21,12 +21,13 @@ void env_add_shell_word(struct sw_text* out, const char* word) {
   sw_text_add(out, "'");
 }
 
-/* A double-quoted scalar of YAML; the value has no control characters. Kubernetes takes $(NAME) for a reference. */
+/* A double-quoted scalar of YAML; the value has no control characters. Kubernetes takes $(NAME) for a reference, and
+   $$ for one $. */
 static void add_yaml_word(struct sw_text* out, const char* word) {
   sw_text_add(out, "\"");
   for (; *word; word++) {
     if (*word == '"' || *word == '\\') sw_text_add(out, "\\");
-    if (word[0] == '$' && word[1] == '(') sw_text_add(out, "$");
+    if (*word == '$') sw_text_add(out, "$");
     sw_text_add_bytes(out, word, 1);
   }
   sw_text_add(out, "\"");

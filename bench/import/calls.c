@@ -131,15 +131,20 @@ static size_t count_processes(const struct calls* calls) {
   return processes;
 }
 
+/* What the tuner is asked with; more than any call has where that is more than 1 EiB. */
+static uint64_t whole_bytes(const struct call_entry* entry, uint32_t ranks) {
+  if (!is_part(entry->collective)) return entry->bytes;
+  return ranks && entry->bytes > SW_LARGEST_BYTES / ranks ? SW_LARGEST_BYTES + 1 : entry->bytes * ranks;
+}
+
 struct workload_calls* calls_list(const struct calls* calls, uint32_t ranks, size_t* count, size_t* processes) {
   struct workload_calls* list = calloc(calls->count + 1, sizeof *list);
   size_t all = 0;
   *count = 0;
   *processes = count_processes(calls);
   for (const struct call_entry* entry = calls->last; entry && list; entry = entry->before)
-    list[all++] = (struct workload_calls){.collective = entry->collective,
-                                          .bytes = entry->bytes * (is_part(entry->collective) ? ranks : 1),
-                                          .count = entry->count};
+    list[all++] = (struct workload_calls){
+        .collective = entry->collective, .bytes = whole_bytes(entry, ranks), .count = entry->count};
   if (list) qsort(list, all, sizeof *list, compare_calls);
   for (size_t i = 0; i < all; i++)
     if (!*count || list[*count - 1].collective != list[i].collective || list[*count - 1].bytes != list[i].bytes)

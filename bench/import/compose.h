@@ -13,8 +13,9 @@
 bool compose_profile(const struct gathered* gathered, const struct import_wanted* wanted, struct sw_diags* diags,
                      struct sw_text* out);
 
-/* A workload from TUNING lines. False when memory runs out. */
-bool compose_workload(const struct gathered* gathered, const struct import_wanted* wanted, struct sw_text* out);
+/* A workload from TUNING lines; `diags` and the result as above. */
+bool compose_workload(const struct gathered* gathered, const struct import_wanted* wanted, struct sw_diags* diags,
+                      struct sw_text* out);
 
 /* The parts of a provenance that both have: in `out`, a file's name as a name of ours; and who says so. */
 void compose_name(const struct gathered* gathered, const struct import_wanted* wanted, struct sw_text* out);

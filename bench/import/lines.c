@@ -4,6 +4,15 @@
 
 #include "ground/number.h"
 
+/* What some editors put in front of a text. */
+static void drop_mark(struct line* line) {
+  static const char mark[] = "\xef\xbb\xbf";
+  size_t length = sizeof mark - 1;
+  if (line->length < length || memcmp(line->text, mark, length) != 0) return;
+  line->length -= length;
+  memmove(line->text, line->text + length, line->length + 1);
+}
+
 bool line_next(FILE* file, struct line* line) {
   int c = getc_unlocked(file);
   if (c == EOF) return false;
@@ -13,7 +22,7 @@ bool line_next(FILE* file, struct line* line) {
   if (line->length && line->text[line->length - 1] == '\r') line->length--;
   line->text[line->length] = '\0';
   line->ended = c == '\n';
-  line->number++;
+  if (!line->number++) drop_mark(line);
   return true;
 }
 

@@ -18,7 +18,8 @@ struct line {
   bool ended;      /* false: the file's last line, without "\n" behind it */
 };
 
-/* Reads the next line; false at the end of the file. `line` is all zeros before the first. */
+/* Reads the next line, the first without a byte order mark; false at the end of the file. `line` is all zeros before
+   the first. */
 bool line_next(FILE* file, struct line* line);
 
 /* A part of a line. */

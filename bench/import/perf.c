@@ -57,6 +57,12 @@ static bool check_table(struct perf* perf, struct sw_place place, bool cpu_time)
   else if (perf->collective == PERF_NOT_SAID)
     sw_report(perf->diags, SW_NOT_SAID, place,
               "the log does not name the collective; add --collective allreduce, or which one it was");
+  else if (perf->wanted->collective >= 0 && perf->said != PERF_NOT_SAID && perf->said != perf->wanted->collective)
+    sw_report(perf->diags, SW_MISUSE, place, "the log says %s; leave --collective %s out", perf->test,
+              sw_value_word(&sw_collectives, perf->wanted->collective));
+  else if (!perf->wanted->nodes && perf->devices.doubt)
+    sw_report(perf->diags, SW_NOT_SAID, place, "the log does not tell its nodes: %s; add --nodes N",
+              perf->devices.doubt);
   else if (!ranks_of(perf) || !nodes_of(perf))
     sw_report(perf->diags, SW_NOT_SAID, place,
               "the log does not show its ranks (no 'Using devices' lines); add --ranks N --nodes N");
@@ -194,6 +200,13 @@ static void row_line(struct perf* perf, const struct line* line) {
 void perf_line(struct perf* perf, const struct line* line) {
   if (perf_head_line(perf, line) || table_line(perf, line)) return;
   if (perf->in_table && !perf->skipping && !sw_diags_full(perf->diags)) row_line(perf, line);
+}
+
+void perf_end_table(struct perf* perf, const struct line* line) {
+  if (perf->in_table && !perf->skipping)
+    sw_report(perf->diags, SW_CUT_OFF, line_place(line),
+              "another run begins before nccl-tests says of the one before whether all data was right");
+  perf->in_table = false;
 }
 
 void perf_finish_file(struct perf* perf, const struct line* last) {

@@ -43,12 +43,18 @@ struct perf_columns {
   size_t wrong;
 };
 
+struct perf_host {
+  const char* name;
+  const char* gpu; /* "[000f:01:00]", of its first rank */
+};
+
 /* Who took part in a run: its "Rank" lines. With several groups (NCCL_TESTS_SPLIT) the first one's. */
 struct perf_devices {
   uint64_t group;
   uint32_t ranks;
   uint32_t nodes; /* different host names */
-  const char* hosts[PERF_MOST_HOSTS];
+  struct perf_host hosts[PERF_MOST_HOSTS];
+  const char* doubt; /* why `nodes` may be wrong; NULL: it is not */
 };
 
 struct perf {
@@ -73,6 +79,9 @@ struct perf {
 void perf_start_file(struct perf* perf, struct sw_diags* diags, const struct import_setting* setting);
 
 void perf_line(struct perf* perf, const struct line* line);
+
+/* Where another run begins: is the table before it complete? */
+void perf_end_table(struct perf* perf, const struct line* line);
 
 /* After the last line. */
 void perf_finish_file(struct perf* perf, const struct line* last);

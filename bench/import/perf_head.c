@@ -72,22 +72,38 @@ static void calls_line(struct perf* perf, const struct line* line, const char* r
 
 /* --- who took part ----------------------------------------------------------------------------------------------- */
 
-static void add_host(struct perf* perf, struct word host) {
-  struct perf_devices* devices = &perf->devices;
-  for (uint32_t i = 0; i < devices->nodes; i++)
-    if (word_is(host, devices->hosts[i])) return;
-  if (devices->nodes == PERF_MOST_HOSTS) return;
-  const char* name = sw_arena_copy(perf->arena, host.start, host.length);
-  if (name) devices->hosts[devices->nodes++] = name;
+/* Containers of several nodes can all be named alike; then a GPU's PCI address comes back. Old releases print no more
+   than its bus ("[0x1]"), which several GPUs of one node can have. */
+static void check_host(struct perf_devices* devices, const struct perf_host* host, struct word gpu) {
+  if (memchr(gpu.start, ':', gpu.length) && word_is(gpu, host->gpu))
+    devices->doubt = "two of its ranks have one host name and one GPU, as where nodes share a name";
 }
 
+static void add_host(struct perf* perf, struct word host, struct word gpu) {
+  struct perf_devices* devices = &perf->devices;
+  for (uint32_t i = 0; i < devices->nodes; i++)
+    if (word_is(host, devices->hosts[i].name)) {
+      check_host(devices, &devices->hosts[i], gpu);
+      return;
+    }
+  if (devices->nodes == PERF_MOST_HOSTS) {
+    devices->doubt = "it has too many hosts to count";
+    return;
+  }
+  struct perf_host more = {sw_arena_copy(perf->arena, host.start, host.length),
+                           sw_arena_copy(perf->arena, gpu.start, gpu.length)};
+  if (more.name && more.gpu) devices->hosts[devices->nodes++] = more;
+}
+
+/* `gpu`: its address and name, "[000f:01:00] NVIDIA GB10". */
 static void add_rank(struct perf* perf, uint64_t group, struct word host, const char* gpu) {
   char name[PERF_TEXT];
   if (!perf->devices.ranks) perf->devices.group = group;
   if (perf->devices.group != group) return;
   perf->devices.ranks++;
-  add_host(perf, host);
-  copy_until(name, gpu, "");
+  const char* behind = strstr(gpu, "] ");
+  add_host(perf, host, (struct word){gpu, (size_t)(behind + 1 - gpu)});
+  copy_until(name, behind + 2, "");
   keep(perf->facts->gpu, name, &perf->facts->gpus_differ);
 }
 
@@ -104,15 +120,15 @@ static bool rank_line(struct perf* perf, const struct line* line) {
   if (word_is(words.items[at + 2], "Group") && word_whole(words.items[at + 3], &group)) at += 2;
   if (at + 8 >= words.count || !word_is(words.items[at + 2], "Pid") || !word_is(words.items[at + 4], "on"))
     return false;
-  const char* gpu = strstr(words.items[at + 6].start, "] ");
-  if (!word_is(words.items[at + 6], "device") || !gpu) return false;
-  add_rank(perf, group, words.items[at + 5], gpu + 2);
+  const char* gpu = strchr(words.items[at + 6].start, '[');
+  if (!word_is(words.items[at + 6], "device") || !gpu || !strstr(gpu, "] ")) return false;
+  add_rank(perf, group, words.items[at + 5], gpu);
   return true;
 }
 
 static void devices_line(struct perf* perf, const struct line* line, const char* rest) {
-  (void)line;
   (void)rest;
+  perf_end_table(perf, line);
   perf->devices = (struct perf_devices){0};
 }
 
@@ -133,10 +149,9 @@ static int collective_of(const char* test) {
 }
 
 static void test_line(struct perf* perf, const struct line* line, const char* name) {
-  (void)line;
+  perf_end_table(perf, line);
   copy_until(perf->test, name, " ");
   perf->said = collective_of(perf->test);
-  perf->in_table = false;
 }
 
 /* --- the end of a table ------------------------------------------------------------------------------------------ */

@@ -76,6 +76,10 @@ static bool add_variable(struct reading* reading, const char* name, size_t lengt
 static bool read_variable(struct reading* reading, const char* name, size_t length, const char* value,
                           size_t value_length) {
   const char* instead = key_instead(name, length);
+  if (!value_length) {
+    sw_text_printf(reading->fault, "%.*s has no value; leave it out", (int)length, name);
+    return false;
+  }
   if (instead) {
     sw_text_printf(reading->fault, "%.*s is what a tuner sets: write it as %s", (int)length, name, instead);
     return false;
@@ -93,6 +97,14 @@ static bool read_variable(struct reading* reading, const char* name, size_t leng
   return false;
 }
 
+/* Whether a key that names a part of the choice has named it before. */
+static bool is_taken(const struct reading* reading, const char* key, size_t length) {
+  const struct sw_choice* choice = &reading->out->choice;
+  return (length == 4 && strncmp(key, "algo", 4) == 0 && choice->algo >= 0) ||
+         (length == 5 && strncmp(key, "proto", 5) == 0 && choice->proto >= 0) ||
+         (length == 8 && strncmp(key, "channels", 8) == 0 && choice->channels);
+}
+
 static bool read_pair(struct reading* reading, const char* part, size_t length) {
   const char* equals = memchr(part, '=', length);
   if (!equals && length == 4 && strncmp(part, "auto", 4) == 0) {
@@ -105,6 +117,10 @@ static bool read_pair(struct reading* reading, const char* part, size_t length) 
   }
   size_t name = (size_t)(equals - part);
   size_t value = length - name - 1;
+  if (is_taken(reading, part, name)) {
+    sw_text_printf(reading->fault, "%.*s is given twice", (int)name, part);
+    return false;
+  }
   if (name == 4 && strncmp(part, "algo", 4) == 0)
     return read_vocabulary(reading, &sw_algorithms, equals + 1, value, &reading->out->choice.algo);
   if (name == 5 && strncmp(part, "proto", 5) == 0)

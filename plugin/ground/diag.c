@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ground/utf8.h"
+
 const struct sw_code_entry sw_codes[] = {
 #define SW_CODE(number, name, severity, cause, cure) {SW_##name, SW_SEVERITY_##severity, cause, cure},
 #include "ground/codes.def"
@@ -54,16 +56,6 @@ static bool is_continuation(char c) {
   return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The bytes of the UTF-8 character at `at`; 0 when there is none. */
-static size_t character_bytes(const char* at, size_t left) {
-  unsigned char lead = (unsigned char)at[0];
-  size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-  if (length > left) return 0;
-  for (size_t i = 1; i < length; i++)
-    if (!is_continuation(at[i])) return 0;
-  return length;
-}
-
 /* U+0000 to U+001F and U+007F to U+009F. */
 static bool is_control(const char* character, size_t bytes) {
   unsigned char c = (unsigned char)character[0];
@@ -73,7 +65,7 @@ static bool is_control(const char* character, size_t bytes) {
 /* A file can hold control characters, and a terminal would obey them; a text that was cut can end in a half one. */
 static void add_printable(struct sw_text* text, const char* bytes, size_t length) {
   while (length) {
-    size_t character = character_bytes(bytes, length);
+    size_t character = sw_utf8_character(bytes, length);
     if (character && !is_control(bytes, character))
       sw_text_add_bytes(text, bytes, character);
     else

@@ -91,8 +91,20 @@ lines = [re.sub(r', excluded: .*', '}', l[1:].strip()) for l in open("changes")]
 assert all(lines.count(l) % 2 == 0 or "samples: 20" in l or "samples: 60" in l for l in lines), lines
 PY
 
-# --- refused ---
+# --- killed while what was measured is compared: it is not compared again, nor forgotten before the profile has it ---
 cp killed.yaml good.yaml
+line=$(printf 'reduce\t8\t12288\tring\tll\t2')
+printf 'allreduce\t8\t49152\tauto\tauto\t2\n%s\n' "$line" >killed.yaml.in-flight # 2 channels is what 48 KiB decides for
+run -o killed.yaml --resume >out 2>err || fail "resuming what was compared"
+grep -q '{channels: 2, .*excluded: "a run ended while it was tried"}' killed.yaml || fail "it is not left out"
+grep -q '^  48 KiB .*  2 channels ' out && fail "it is decided for again"
+grep -qxF "$line" killed.yaml.in-flight || fail "what no size of the profile has is forgotten"
+run -o killed.yaml --resume --collective reduce >out 2>err || fail "resuming with another collective"
+grep -q '{algo: ring, proto: ll, channels: 2, excluded: "a run ended while it was tried"}' killed.yaml ||
+  fail "it is not left out of reduce"
+[ ! -e killed.yaml.in-flight ] || fail "an in-flight file is left behind"
+
+# --- refused ---
 refuse() {
   words=$1 change=$2
   shift 2

@@ -41,7 +41,7 @@ EOF
 sizewise env "$profile" --format k8s | /usr/bin/python3 -c '
 import sys, yaml
 for item in yaml.safe_load(sys.stdin)["env"]:
-    print(item["value"])
+    print(item["value"].replace("$$", "$"))
 ' >"$work/got"
 same k8s
 sizewise env "$profile" --format nccl.conf | sed -n '/^#/d; s/^[^=]*=//p' >"$work/got"
@@ -53,7 +53,7 @@ for value in json.load(sys.stdin)["environment"].values():
 ' >"$work/got"
 same json
 
-# Kubernetes takes $(NAME) for a reference unless it is written $$(NAME).
+# Kubernetes takes $(NAME) for a reference unless it is written $$(NAME), and $$ for $ everywhere.
 sizewise env gb10-roce-8x1 --format k8s --plugin '/opt/$(HOME)/x.so' | grep -qF 'value: "/opt/$$(HOME)/x.so"'
 
 # A profile found by its name stands there with its full path; a relative path, too.
@@ -76,3 +76,18 @@ lines.yaml" >"$work/got" 2>&1 || code=$?
 [ "$code" = 2 ] && grep -q 'control character' "$work/got"
 sed 's/kind: measured/kind: simulated/' "$profile" >"$work/simulated.yaml"
 sizewise env "$work/simulated.yaml" | grep -q '^# Simulated: '
+
+# A plugin's relative path means something else to every rank.
+mkdir "$work/lib"
+touch "$work/lib/x.so"
+(cd "$work" && sizewise env "$profile" --plugin lib/x.so) | grep -qx "export NCCL_TUNER_PLUGIN=$work/lib/x.so"
+
+# Latin-1 in a path: sh takes it, JSON and YAML cannot.
+latin="$work/$(printf 'l\351').yaml"
+cp "$profile" "$latin"
+(eval "$(sizewise env "$latin")"; [ "$NCCL_SIZEWISE_PROFILE" = "$latin" ])
+for option in --json '--format k8s'; do
+  code=0
+  sizewise env "$latin" $option >"$work/got" 2>&1 || code=$?
+  [ "$code" = 2 ] && grep -q 'not UTF-8' "$work/got" || { cat "$work/got"; exit 1; }
+done

@@ -36,6 +36,31 @@ sizewise import test/fixtures/inputs/tuner-rules-bad.csv -o "$work/two.yaml" >/d
 cmp -s "$work/two.yaml" "$work/before.yaml" || fail "an error changed the file that was there"
 [ "$(ls "$work" | grep -c tmp)" = 0 ] || fail "temporary files are left"
 
+# A link stays a link, a pipe a pipe; no file takes the place of either.
+ln -s two.yaml "$work/link.yaml"
+sizewise import --as auto "$log" -o "$work/link.yaml" >/dev/null
+[ -L "$work/link.yaml" ] && ! cmp -s "$work/two.yaml" "$work/before.yaml" || fail "a link was replaced"
+mkfifo "$work/pipe"
+timeout 60 cat "$work/pipe" >"$work/piped" &
+sizewise import --as auto "$log" -o "$work/pipe" >/dev/null
+[ -p "$work/pipe" ] || fail "a pipe was replaced"
+wait $!
+cmp "$work/piped" "$work/two.yaml" || fail "what went into a pipe"
+code=0
+sizewise import --as auto "$log" -o '' >"$work/said" 2>/dev/null || code=$?
+[ "$code" = 2 ] && [ ! -s "$work/said" ] || fail "-o without a name: $code"
+
+# Files whose names are no names of profiles, and no UTF-8.
+for name in _auto.log off.log "$(printf 'l\351.log')"; do
+  cp "$log" "$work/$name"
+  sizewise import --as auto "$work/$name" >"$work/odd.yaml" || fail "$name"
+  sizewise check "$work/odd.yaml" >/dev/null || fail "$name: not valid"
+  sizewise import --as auto "$work/$name" --json | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert len(report["files"]) == 1 and report["text"], report' || fail "$name: JSON"
+done
+
 # 60 MB, in 64 MiB of address space for all of it.
 [ -z "$SW_SANITIZE" ] || exit 0
 (ulimit -v 65536

@@ -119,6 +119,9 @@ static void banned_ones_are_not_tried(void** state) {
       assert_string_equal(found.items[i].excluded, "hung: of old");
   assert_string_equal(find_choice(RING(LL, 4))->excluded, "killed");
   assert_int_equal(find_choice(RING(LL, 2))->excluded[0], 0);
+  assert_int_equal(find_choice(RING(LL, 8))->excluded[0],
+                   0); /* more channels than banned ones are tried all the same */
+  assert_int_equal(count_pair(NCCL_ALGO_TREE, NCCL_PROTO_LL, false), 1);
   end_simulated(s);
 }
 

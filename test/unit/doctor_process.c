@@ -52,7 +52,8 @@ static void loaded(void** state) {
     struct diagnosis diagnosis;
     struct question question = {
         .set = &process.set, .process = &process, .title = "test", .root = root, .nccl = "2.28.9"};
-    env_set_free(&process.set); /* the test's own environment is not what is tested */
+    env_set_free(&process.set); /* the test's own environment is not what is tested, nor profiles of this machine */
+    env_set_put(&process.set, "NCCL_SIZEWISE_PROFILE", "off", "environment", 0);
     assert_true(diagnosis_make(&question, &diagnosis));
     struct sw_text codes = codes_of(&diagnosis.findings);
     assert_string_equal(sw_text_string(&codes), cases[i].codes);
@@ -122,6 +123,85 @@ static void two_nccls(void** state) {
   process_free(&process);
 }
 
+/* An environment without its last NUL, with a name twice, of which getenv answers the first, and with what is none. */
+static void odd_environments(void** state) {
+  (void)state;
+  static const char environment[] = "NCCL_PROTO=LL\0no name\0=x\0\0NCCL_PROTO=Simple\0NCCL_ALGO=\033[31mtree";
+  struct process process;
+  struct sw_text fault = SW_TEXT_EMPTY;
+  write_file("/proc/7/environ", environment, sizeof environment - 1);
+  write_file("/proc/7/maps", "", 0);
+  write_file("/proc/7/comm", "\033[2J\nx\n", 7);
+  assert_true(process_read(root, 7, &process, &fault));
+  assert_int_equal(process.set.count, 2);
+  assert_string_equal(env_set_value(&process.set, "NCCL_PROTO"), "LL");
+  assert_string_equal(env_set_value(&process.set, "NCCL_ALGO"), "?[31mtree");
+  assert_string_equal(sw_text_string(&process.name), "?[2J?x");
+  assert_int_equal(process.library_count, 0);
+  process_free(&process);
+  write_file("/proc/8/environ", "", 0);
+  write_file("/proc/8/maps", "", 0);
+  assert_true(process_read(root, 8, &process, &fault));
+  assert_int_equal(process.set.count, 0);
+  process_free(&process);
+}
+
+/* As where a cluster's services all have their variables. */
+static void many_variables(void** state) {
+  (void)state;
+  enum { MANY = 50000 };
+  struct sw_text environment = SW_TEXT_EMPTY;
+  struct sw_text fault = SW_TEXT_EMPTY;
+  struct process process;
+  for (int i = 0; i < MANY; i++) {
+    sw_text_printf(&environment, "V%d=%d", i, i);
+    sw_text_add_bytes(&environment, "", 1);
+  }
+  write_file("/proc/7/environ", environment.data, environment.length);
+  write_file("/proc/7/maps", "", 0);
+  assert_true(process_read(root, 7, &process, &fault));
+  assert_int_equal(process.set.count, MANY);
+  assert_string_equal(env_set_value(&process.set, "V0"), "0");
+  assert_string_equal(env_set_value(&process.set, "V49999"), "49999");
+  assert_null(env_set_find(&process.set, "V50000"));
+  env_set_put(&process.set, "V31", "new", "environment", 0);
+  assert_int_equal(process.set.count, MANY);
+  assert_string_equal(env_set_value(&process.set, "V31"), "new");
+  process_free(&process);
+  sw_text_free(&environment);
+}
+
+/* A process in a container: its profile lies in its own files, by a full path as by one from its folder. */
+static void own_files(void** state) {
+  (void)state;
+  static const char* const names[] = {"/data/mine.yaml", "../data/mine.yaml", "mine"};
+  static const char profile[] =
+      "sizewise: 1\nname: mine\nprovenance: {kind: measured, source: a test}\nrules:\n"
+      "  - {collective: allreduce, channels: 2}\n";
+  write_file("/proc/7/maps", "", 0);
+  write_file("/proc/7/root/data/mine.yaml", profile, sizeof profile - 1);
+  write_file("/proc/7/root/srv/nothing", "", 0);
+  write_file("/proc/7/root/etc/sizewise/profiles/mine.yaml", profile, sizeof profile - 1);
+  assert_int_equal(symlink("root/srv", below_root("/proc/7/cwd")), 0);
+  for (size_t i = 0; i < COUNT(names); i++) {
+    char environment[128];
+    int length = snprintf(environment, sizeof environment, "NCCL_SIZEWISE_PROFILE=%s", names[i]);
+    struct process process;
+    struct diagnosis diagnosis;
+    struct sw_text fault = SW_TEXT_EMPTY;
+    write_file("/proc/7/environ", environment, (size_t)length + 1);
+    assert_true(process_read(root, 7, &process, &fault));
+    struct question question = {.set = &process.set, .process = &process, .title = "test", .root = root};
+    assert_true(diagnosis_make(&question, &diagnosis));
+    struct sw_text words = words_of(&diagnosis.findings);
+    if (!strstr(sw_text_string(&words), "mine.yaml) applies: named by NCCL_SIZEWISE_PROFILE"))
+      fail_msg("%s: %s", names[i], sw_text_string(&words));
+    sw_text_free(&words);
+    diagnosis_free(&diagnosis);
+    process_free(&process);
+  }
+}
+
 static void versions(void** state) {
   (void)state;
   assert_int_equal(nccl_version_code("2.28.9"), 22809);
@@ -147,6 +227,8 @@ static void versions(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {IN_ROOT(loaded), IN_ROOT(started_with), IN_ROOT(two_nccls), IN_ROOT(versions)};
+  const struct CMUnitTest tests[] = {IN_ROOT(loaded),           IN_ROOT(started_with),   IN_ROOT(two_nccls),
+                                     IN_ROOT(odd_environments), IN_ROOT(many_variables), IN_ROOT(own_files),
+                                     IN_ROOT(versions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* bench/doctor: what is said of settings, first of all of every set that public start scripts force. */
 #include "doctor.h"
 
+#include "doctor/settings.h"
 #include "ground/file.h"
 
 static char* forced_settings;
@@ -139,7 +140,9 @@ static void single_settings(void** state) {
       "NCCL_PROTO=allreduce:^LL128;broadcast:Simple,ll128\n\n"
       "NCCL_MAX_NCHANNELS=two\n\n"
       "NCCL_ALGO=^Ring\n\n"
-      "NCCL_PROTO=\n";
+      "NCCL_PROTO=\n\n"
+      "VLLM_BATCH_INVARIANT=0 SGLANG_ENABLE_DETERMINISTIC_INFERENCE=true\n\n"
+      "NCCL_MAX_CTAS=1 NCCL_SIZEWISE_DETERMINISTIC=1\n";
   static const struct set_case cases[] = {
       {1,
        "601 0",
@@ -164,8 +167,34 @@ static void single_settings(void** state) {
       {9, "602 0", {"not a number of channels"}, {NULL}},
       {10, "603 405 0", {"NCCL_ALGO=^Ring leaves no algorithm available for broadcast, reduce\n"}, {NULL}},
       {11, "0", {"priced with"}, {"NCCL_PROTO", NULL}},
+      {12, "0 0", {"SGLANG_ENABLE_DETERMINISTIC_INFERENCE is on"}, {"VLLM", NULL}},
+      /* none of the profile's choices qualifies for the deterministic mode, so there is nothing to take away */
+      {13, "611 405 0", {"NCCL_MAX_CTAS=1 holds"}, {"switches off", NULL}},
   };
   check_sets(script, "gb10-roce-8x1", "gb10-roce", NULL, cases, COUNT(cases));
+}
+
+/* Whether one algorithm, protocol and channel fix sums: a tree does, a ring of two ranks, NVLS not. */
+static void invariance(void** state) {
+  (void)state;
+  static const char one[] = "NCCL_ALGO=%s\nNCCL_PROTO=Simple\nNCCL_MIN_NCHANNELS=1\nNCCL_MAX_NCHANNELS=%d\n";
+  static const struct {
+    const char* algo;
+    int channels;
+    uint32_t ranks;
+    enum invariance invariance;
+  } cases[] = {
+      {"allreduce:tree", 1, 0, INVARIANT_SETTINGS}, {"Ring", 1, 0, NOT_INVARIANT}, {"Ring", 1, 8, NOT_INVARIANT},
+      {"Ring", 1, 2, INVARIANT_SETTINGS},           {"NVLS", 1, 2, NOT_INVARIANT}, {"Tree", 2, 8, NOT_INVARIANT}};
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char script[256];
+    struct env_file file;
+    snprintf(script, sizeof script, one, cases[i].algo, cases[i].channels);
+    assert_true(env_file_parse(script, "start.sh", &file));
+    struct subject subject = {.set = &file.sets[0], .shape = {.nodes = 1, .ranks = cases[i].ranks}};
+    if (settings_invariance(&subject) != cases[i].invariance) fail_msg("%s %u", cases[i].algo, cases[i].ranks);
+    env_file_free(&file);
+  }
 }
 
 static void without_profile(void** state) {
@@ -197,13 +226,10 @@ static void shape(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(forced_sets_on_gb10),
-      cmocka_unit_test(forced_sets_on_rtx),
-      cmocka_unit_test(under_2_31),
-      cmocka_unit_test(measured_settings),
-      cmocka_unit_test(single_settings),
-      cmocka_unit_test(without_profile),
-      cmocka_unit_test(shape),
+      cmocka_unit_test(forced_sets_on_gb10), cmocka_unit_test(forced_sets_on_rtx),
+      cmocka_unit_test(under_2_31),          cmocka_unit_test(measured_settings),
+      cmocka_unit_test(single_settings),     cmocka_unit_test(invariance),
+      cmocka_unit_test(without_profile),     cmocka_unit_test(shape),
   };
   return cmocka_run_group_tests(tests, read_forced_settings, free_forced_settings);
 }

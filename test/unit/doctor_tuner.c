@@ -43,7 +43,7 @@ static void hijack(void** state) {
   assert_codes(&examined, "610 0");
   assert_says(&examined, "a tuner that nobody asked for would decide: /usr/lib/libnccl-tuner.so");
   forget(&examined);
-  examine("NCCL_TUNER_PLUGIN=none", "2.28.9", &examined);
+  examine("NCCL_TUNER_PLUGIN=NONE", "2.28.9", &examined);
   assert_tuner(&examined, "", "");
   assert_codes(&examined, "0 0");
   forget(&examined);
@@ -65,8 +65,20 @@ static void inside_net_plugin(void** state) {
   assert_codes(&examined, "610 0");
   assert_says(&examined, "inside the net plugin");
   forget(&examined);
-  examine("NCCL_NET_PLUGIN=none", "2.28.9", &examined);
+  examine("NCCL_NET_PLUGIN=None", "2.28.9", &examined);
   assert_tuner(&examined, "", "");
+  forget(&examined);
+  /* where a named tuner is not there NCCL goes on to it, too */
+  examine("NCCL_NET_PLUGIN=cloud\nNCCL_TUNER_PLUGIN=mine", "2.28.9", &examined);
+  assert_tuner(&examined, "/usr/lib/libnccl-net-cloud.so", "NCCL_NET_PLUGIN, start.sh:1");
+  assert_codes(&examined, "609 610 0");
+  assert_says(&examined, "NCCL takes the one inside the net plugin.");
+  forget(&examined);
+  /* a net plugin without a tuner is nothing to speak of */
+  install("/usr/lib/libnccl-net.so", "libfake-none.so");
+  examine("", "2.28.9", &examined);
+  assert_tuner(&examined, "", "");
+  assert_codes(&examined, "0");
   forget(&examined);
 }
 
@@ -130,6 +142,11 @@ static void conf_files(void** state) {
   forget(&examined);
   examine("NCCL_CONF_FILE=/opt/special.conf", NULL, &examined);
   assert_string_equal(env_set_value(&examined.diagnosis.set, "NCCL_PROTO"), "^LL");
+  forget(&examined);
+  /* what is set to "" is set: no file sets it then */
+  examine("NCCL_PROTO=\nNCCL_ALGO=tree", NULL, &examined);
+  assert_null(env_set_find(&examined.diagnosis.set, "NCCL_PROTO"));
+  assert_silent(&examined, "NCCL_PROTO");
   forget(&examined);
 }
 

@@ -156,6 +156,22 @@ static void what_calibrate_excluded_cannot_win(void** state) {
   end(s);
 }
 
+/* As those that could not be joined: they are not joined for nothing. */
+static void a_communicator_without_sizes_is_left_out(void** state) {
+  (void)state;
+  static const struct exhaustive_watch silent;
+  struct simulated* s = join_simulated(GAINS, 2, 0, NULL);
+  assert_true(run(s));
+  exhaustive_free(&exhaustive);
+  char* profile = profile_of(s);
+  plan.groups[plan.group_count++] = 1;
+  assert_true(exhaustive_run(&study, profile, &silent, &exhaustive));
+  assert_int_equal(exhaustive.count, 2);
+  assert_int_equal(crew_group(s->crew), 2);
+  free(profile);
+  end(s);
+}
+
 static void an_interrupted_sweep_keeps_what_it_has(void** state) {
   (void)state;
   struct simulated* s = join_simulated(GAINS, 2, 0, NULL);
@@ -178,6 +194,7 @@ int main(void) {
       cmocka_unit_test(its_cost_is_all_its_samples),
       cmocka_unit_test(what_calibrate_never_tried_may_crash),
       cmocka_unit_test(what_calibrate_excluded_cannot_win),
+      cmocka_unit_test(a_communicator_without_sizes_is_left_out),
       cmocka_unit_test(an_interrupted_sweep_keeps_what_it_has),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,12 +64,27 @@ static void long_lines(void** state) {
   assert_calls(1, "allreduce 16 x1\n");
 }
 
+/* 1 EiB a rank times 16 is 0 in 64 bits; a workload that would not read again is none. */
+static void more_than_any_call(void** state) {
+  (void)state;
+  static struct sw_diags diags;
+  struct sw_text text = SW_TEXT_EMPTY;
+  wanted.ranks = 16;
+  wanted.kind = SW_KIND_MEASURED;
+  gather_text(LINE("a:1:1 [0]", "AllGather: 1152921504606846976"));
+  assert_false(compose_workload(&gathered, &wanted, &diags, &text));
+  assert_int_equal(diags.errors, 1);
+  assert_int_equal(diags.items[0].code, SW_OUT_OF_RANGE);
+  sw_text_free(&text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(spellings, begin, end),
       cmocka_unit_test_setup_teardown(processes, begin, end),
       cmocka_unit_test_setup_teardown(one_ranks_part, begin, end),
       cmocka_unit_test_setup_teardown(long_lines, begin, end),
+      cmocka_unit_test_setup_teardown(more_than_any_call, begin, end),
   };
   return cmocka_run_group_tests_name("import_calls", tests, NULL, NULL);
 }

@@ -129,6 +129,58 @@ static void cut(void** state) {
   assert_int_equal(gathered.samples.count, 1);
 }
 
+/* A run that ended early, and another one behind it in the same file. */
+static void run_behind_a_cut_one(void** state) {
+  (void)state;
+  gather_text(START "1048576 262144 float sum -1 74.74 14.03 14.03 0 74.11 14.15 14.15 0\nmpirun: killed\n" START
+                    "2097152 524288 float sum -1 104.50 20.07 20.07 0 1 1 1 0\n" END);
+  assert_findings(
+      "FILE:8:1: warning: another run begins before nccl-tests says of the one before whether all data was right "
+      "[SW-721]\n");
+  assert_int_equal(gathered.samples.count, 2);
+}
+
+/* Containers of two nodes that are both named alike, told by the one PCI address. */
+static void one_name_for_two_nodes(void** state) {
+  (void)state;
+  const char* log =
+      "# Collective test starting: all_reduce_perf\n"
+      "#  Rank  0 Group  0 Pid 1 on localhost device  0 [000f:01:00] NVIDIA GB10\n"
+      "#  Rank  1 Group  0 Pid 1 on localhost device  0 [000f:01:00] NVIDIA GB10\n" COLUMNS
+      "1048576 262144 float sum -1 74.74 14.03 14.03 0 74.11 14.15 14.15 0\n" END;
+  gather_text(log);
+  assert_findings(
+      "FILE:4:3: error: the log does not tell its nodes: two of its ranks have one host name and one GPU, as where "
+      "nodes share a name; add --nodes N [SW-702]\n");
+  wanted.nodes = 2;
+  gather_text(log);
+  assert_findings("");
+  assert_int_equal(gathered.samples.items[0].nodes, 2);
+}
+
+/* More hosts than are told apart are never counted as fewer. */
+static void too_many_hosts(void** state) {
+  (void)state;
+  struct sw_text text = SW_TEXT_EMPTY;
+  sw_text_add(&text, "# Collective test starting: all_reduce_perf\n");
+  for (int i = 0; i <= PERF_MOST_HOSTS; i++)
+    sw_text_printf(&text, "#  Rank %d Group 0 Pid 1 on node-%d device 0 [0000:01:00] NVIDIA GB10\n", i, i);
+  sw_text_add(&text, COLUMNS END);
+  gather_text(sw_text_string(&text));
+  sw_text_free(&text);
+  assert_findings(
+      "FILE:1027:3: error: the log does not tell its nodes: it has too many hosts to count; add --nodes N [SW-702]\n");
+}
+
+/* For two ranks, busbw of a broadcast is that of an all-reduce: only the log's own word tells. */
+static void log_names_another_collective(void** state) {
+  (void)state;
+  wanted.collective = NCCL_BROADCAST;
+  gather_text(START "1048576 262144 float sum -1 74.74 14.03 14.03 0 74.11 14.15 14.15 0\n" END);
+  assert_findings("FILE:5:3: error: the log says all_reduce_perf; leave --collective broadcast out [SW-501]\n");
+  assert_int_equal(gathered.samples.count, 0);
+}
+
 /* Passes over one size: the median of them; from six on its 95% interval, which for six lies between the extremes. */
 static void passes(void** state) {
   (void)state;
@@ -149,10 +201,18 @@ static void passes(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(company, begin, end),  cmocka_unit_test_setup_teardown(old_layout, begin, end),
-      cmocka_unit_test_setup_teardown(in_place, begin, end), cmocka_unit_test_setup_teardown(two_tests, begin, end),
-      cmocka_unit_test_setup_teardown(faults, begin, end),   cmocka_unit_test_setup_teardown(heads, begin, end),
-      cmocka_unit_test_setup_teardown(cut, begin, end),      cmocka_unit_test_setup_teardown(passes, begin, end),
+      cmocka_unit_test_setup_teardown(company, begin, end),
+      cmocka_unit_test_setup_teardown(old_layout, begin, end),
+      cmocka_unit_test_setup_teardown(in_place, begin, end),
+      cmocka_unit_test_setup_teardown(two_tests, begin, end),
+      cmocka_unit_test_setup_teardown(faults, begin, end),
+      cmocka_unit_test_setup_teardown(heads, begin, end),
+      cmocka_unit_test_setup_teardown(cut, begin, end),
+      cmocka_unit_test_setup_teardown(passes, begin, end),
+      cmocka_unit_test_setup_teardown(run_behind_a_cut_one, begin, end),
+      cmocka_unit_test_setup_teardown(one_name_for_two_nodes, begin, end),
+      cmocka_unit_test_setup_teardown(too_many_hosts, begin, end),
+      cmocka_unit_test_setup_teardown(log_names_another_collective, begin, end),
   };
   return cmocka_run_group_tests_name("import_perf", tests, NULL, NULL);
 }

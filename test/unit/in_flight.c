@@ -86,10 +86,14 @@ static void what_is_left_is_banned_and_stays_until_the_end(void** state) {
   assert_true(file.there);
   assert_true(in_flight_read(&file, &bans, &fault));
   assert_int_equal(bans.count, 1);
+  assert_int_equal(bans.items[0].bytes, 1024);
   assert_string_equal(ban_of(&bans, NCCL_REDUCE, 4, (struct sw_choice){-1, -1, 2}), "a run ended while it was tried");
   in_flight_set(&file, NCCL_ALLREDUCE, 8, 65536, TREE_LL_4);
   assert_file(EARLIER TREE_LL_4_LINE);
   in_flight_set(&file, NCCL_ALLREDUCE, 8, 65536, SW_AUTO);
+  assert_file(EARLIER);
+  in_flight_set(&file, NCCL_ALLREDUCE, 8, 65536, TREE_LL_4);
+  in_flight_end(&file); /* the profile does not have it yet */
   assert_file(EARLIER);
   in_flight_close(&file);
   assert_file(NULL);

@@ -107,6 +107,34 @@ static void not_offered(void** state) {
   }
 }
 
+/* What only copies cannot break a promise: it is silent, and leaves the warning to the first call that adds. */
+static void copies(void** state) {
+  (void)state;
+  static const float ll_only[HOST_ENTRIES] = {-1, -1, -1, 20, -1, -1, -1, -1, -1, -1, -1,
+                                              -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+  static const char text[] = PROFILE("copies", "measured", "",
+                                     SLOW
+                                     "  - collective: allgather\n    nodes: 2\n    ranks: 4\n    points:\n"
+                                     "      - {bytes: 1MiB, times: [{choice: auto, median: 100us}, "
+                                     "{algo: ring, proto: simple, channels: 1, median: 90us}]}\n");
+  host_write("copies.yaml", text);
+  host_set("NCCL_SIZEWISE_PROFILE=@/copies.yaml|" MODE "|NCCL_ALGO=allgather:pat");
+  for (size_t v = 0; v < COUNT(host_versions); v++) {
+    struct standin_tuner* tuner = host_load(host_versions[v]);
+    host_forget_log();
+    struct standin_communicator* c = host_create(tuner, 4, 2);
+    struct host_answer answer = host_ask(tuner, c, NCCL_ALLGATHER, MIB, 1, ll_only);
+    assert_true(host_is_untouched(&answer, ll_only));
+    assert_int_equal(host_count_lines('W', "[SW-410]"), 0);
+    if (tuner->version >= 22200) { /* with a table */
+      host_ask(tuner, c, NCCL_ALLREDUCE, MIB, 1, ll_only);
+      assert_int_equal(host_count_lines('W', "NCCL does not offer tree + simple, 1 channel for allreduce"), 1);
+    }
+    standin_communicator_destroy(c);
+    standin_unload(tuner);
+  }
+}
+
 /* What a promise lacks is said when a communicator starts, once for each shape. */
 static void promises(void** state) {
   (void)state;
@@ -186,6 +214,7 @@ int main(void) {
       cmocka_unit_test(the_same_everywhere),
       cmocka_unit_test(merged_groups),
       cmocka_unit_test(not_offered),
+      cmocka_unit_test(copies),
       cmocka_unit_test(promises),
       cmocka_unit_test(pinned),
   };

@@ -112,6 +112,41 @@ static void what_failed_is_banned_and_nothing_else(void** state) {
   assert_null(ban_of(&study.bans, NCCL_ALLREDUCE, 4, hung));
 }
 
+static struct candidate* channels_2_at(size_t point) {
+  return &study.tables[1].points[point]->choices[1].candidate;
+}
+
+/* Compared at a size that is there, what a run ended with is excluded; tried at one that is not, nothing is known of
+   the others. */
+static void what_a_run_ended_with_is_excluded_where_it_ended(void** state) {
+  (void)state;
+  static const uint64_t sizes[] = {12 << 10, 6 << 10, 96 << 20};
+  for (size_t i = 0; i < COUNT(sizes); i++) {
+    assert_true(read_text(TOP POINTS, "calibrated", SW_KIND_MEASURED));
+    ban(&study.bans, NCCL_ALLREDUCE, 8, (struct sw_choice){-1, -1, 2}, "ended");
+    study.bans.items[0].bytes = sizes[i];
+    resume_take(&resumed, &study);
+    assert_string_equal(channels_2_at(0)->excluded, i == 0 ? "ended" : "");
+    assert_int_equal(study_has_excluded(&study, &study.bans.items[0]), i == 0);
+    end(NULL);
+  }
+}
+
+/* Between two sizes it was their decision: at both it is excluded. */
+#define TWO(bytes) POINT(bytes, AUTO("5us") TIME("channels: 2", "4us"))
+static void what_a_run_ended_with_between_two_sizes_is_excluded_at_both(void** state) {
+  (void)state;
+  assert_true(read_text(TOP TABLES(TABLE_OF("broadcast", "2", "8", POINT("1KiB", AUTO("5us")))
+                                       TABLE_OF("allreduce", "2", "8", TWO("1KiB") TWO("4KiB") TWO("8KiB"))),
+                        "calibrated", SW_KIND_MEASURED));
+  ban(&study.bans, NCCL_ALLREDUCE, 8, (struct sw_choice){-1, -1, 2}, "ended");
+  study.bans.items[0].bytes = 2 << 10;
+  assert_int_equal(resume_take(&resumed, &study), 4);
+  assert_string_equal(channels_2_at(0)->excluded, "ended");
+  assert_string_equal(channels_2_at(1)->excluded, "ended");
+  assert_string_equal(channels_2_at(2)->excluded, "");
+}
+
 static void a_point_without_auto_is_measured_anew(void** state) {
   (void)state;
   assert_true(read_text(TOP TABLES(TABLE_OF("allreduce", "2", "8", POINT("1KiB", TIME("channels: 2", "5us")))),
@@ -239,6 +274,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(the_tables_are_written_as_they_were),
       TEST(what_failed_is_banned_and_nothing_else),
+      TEST(what_a_run_ended_with_is_excluded_where_it_ended),
+      TEST(what_a_run_ended_with_between_two_sizes_is_excluded_at_both),
       TEST(a_point_without_auto_is_measured_anew),
       TEST(a_missing_file_is_nothing_to_go_on_from),
       TEST(another_name_is_refused),

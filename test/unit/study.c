@@ -1,6 +1,7 @@
 /* bench/calibrate/study: all of a plan on simulated ranks: which sizes, how far the budget goes, what holds afresh. */
 #include "calibrate/study.h"
 #include "calibrate/profile_out.h"
+#include "calibrate/study_internal.h"
 #include "decide/plan.h"
 #include "unit/simulated_crew.h"
 
@@ -144,6 +145,22 @@ static void refining(void** state) {
     assert_decided(s, MIB, "auto");
     end(s);
   }
+}
+
+/* The same where the product of two sizes is more than 64 bits hold. */
+static void refining_large_sizes(void** state) {
+  (void)state;
+  struct simulated* s = start_simulated(
+      HEAD TABLES(TABLE(POINT("4GiB", AUTO("100us") TIME("algo: ring, proto: ll, channels: 2", "50us"))
+                            POINT("16GiB", AUTO("100us") TIME("algo: ring, proto: ll, channels: 2", "400us")))),
+      2, 0, NULL);
+  begin(s);
+  plan.refine = true;
+  SIZES((uint64_t)4 << 30, (uint64_t)16 << 30);
+  study_measure(&study, changed, &changes);
+  assert_int_equal(study.tables[0].count, 3);
+  assert_int_equal(study.tables[0].points[1]->call.bytes, (uint64_t)8 << 30);
+  end(s);
 }
 
 /* Two ranks of four have curves of the nearest shape: the same ones. */
@@ -351,6 +368,24 @@ static void auto_fails_everywhere(void** state) {
   end(s);
 }
 
+/* However many sizes fail: none of them is tried again, or said to be left. */
+static void every_size_may_fail(void** state) {
+  (void)state;
+  struct simulated* s = start_simulated(GAINS, 2, 0, NULL);
+  begin(s);
+  plan.collective_count = NCCL_NUM_COLLECTIVES;
+  plan.size_count = STUDY_MOST_SIZES;
+  for (int c = 0; c < NCCL_NUM_COLLECTIVES; c++) plan.collectives[c] = c;
+  for (size_t i = 0; i < STUDY_MOST_SIZES; i++) plan.sizes[i] = (i + 1) * KIB;
+  for (int c = 0; c < NCCL_NUM_COLLECTIVES; c++)
+    for (size_t i = 0; i < STUDY_MOST_SIZES; i++)
+      study_note_trouble(&study, &(struct study_trouble){.collective = c, .ranks = 2, .bytes = plan.sizes[i]});
+  assert_int_equal(study_left(&study), 0);
+  for (int c = 0; c < NCCL_NUM_COLLECTIVES; c++)
+    for (size_t i = 0; i < STUDY_MOST_SIZES; i++) assert_non_null(study_trouble_at(&study, c, 2, plan.sizes[i]));
+  end(s);
+}
+
 /* What fails call by call alone costs that choice alone, be it in the confirmation of a middle size. */
 static void fails_in_streams_alone(void** state) {
   (void)state;
@@ -407,6 +442,7 @@ int main(void) {
       cmocka_unit_test(sizes_and_modes),
       cmocka_unit_test(each_size_once),
       cmocka_unit_test(refining),
+      cmocka_unit_test(refining_large_sizes),
       cmocka_unit_test(several_communicators),
       cmocka_unit_test(spent_budget),
       cmocka_unit_test(luck_is_left_out),
@@ -417,6 +453,7 @@ int main(void) {
       cmocka_unit_test(interrupted),
       cmocka_unit_test(auto_fails_at_a_size),
       cmocka_unit_test(auto_fails_everywhere),
+      cmocka_unit_test(every_size_may_fail),
       cmocka_unit_test(fails_in_streams_alone),
       cmocka_unit_test(the_next_best_is_verified),
       cmocka_unit_test(auto_fails_between),

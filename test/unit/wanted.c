@@ -180,6 +180,16 @@ static void names(void** state) {
   }
 }
 
+/* What no profile can hold is not measured. */
+static void min_gain(void** state) {
+  (void)state;
+  struct calibrate_arguments arguments = plain();
+  arguments.min_gain = 0.99;
+  assert_wanted(&arguments, "allreduce 12KiB 8");
+  arguments.min_gain = 0.995;
+  assert_wanted(&arguments, "--min-gain: '99.5%': it takes a share from 0% to 99%");
+}
+
 /* Two buffers, as each call needs. */
 static void memory(void** state) {
   (void)state;
@@ -211,7 +221,7 @@ static void numbers(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes),   cmocka_unit_test(many_sizes), cmocka_unit_test(collectives), cmocka_unit_test(ranks),
-      cmocka_unit_test(numbers), cmocka_unit_test(names),      cmocka_unit_test(memory),
+      cmocka_unit_test(numbers), cmocka_unit_test(names),      cmocka_unit_test(min_gain),    cmocka_unit_test(memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
