@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/keep.h"
 #include "command.h"
 #include "import/compose.h"
 #include "import/report.h"
+#include "output/replace.h"
 
 static struct {
   struct import_wanted wanted;

@@ -14,6 +14,7 @@
  *     doctor       in doctor/: sources of settings, findings and costs, the tuner, profiles; diagnosis.h has its map
  *     screen       columns and wrapped paragraphs
  *     json_text    texts as JSON, whatever bytes they hold
+ *     output/      a file written whole or not at all
  *     launch/      driver, supervisors and workers; who this process is under its launcher
  *     fabric/      one rank's collectives: real NCCL, or the simulator
  *     standin/     how NCCL loads a tuner, asks it and uses its answers, version by version

@@ -8,9 +8,6 @@
 #include "calibrate/statistics.h"
 #include "decide/plan.h"
 
-/* The chance to miss on each side of a 95% interval. */
-#define OUTSIDE 0.025
-
 /* --- afresh ------------------------------------------------------------------------------------------------------ */
 
 /* Which of the two are twins: of each other, or of auto. */
@@ -42,7 +39,7 @@ static struct fresh_gain gain_of(const float* us, size_t rounds, size_t choice) 
   double ratios[EXHAUSTIVE_MOST_FRESH_ROUNDS];
   for (size_t round = 0; round < rounds; round++)
     ratios[round] = (double)us[3 * round + choice] / (double)us[3 * round];
-  struct middle ratio = middle_of(ratios, rounds, OUTSIDE);
+  struct middle ratio = middle_of(ratios, rounds, OUTSIDE_95);
   return (struct fresh_gain){1 - ratio.median, 1 - ratio.high, 1 - ratio.low};
 }
 

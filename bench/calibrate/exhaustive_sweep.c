@@ -1,11 +1,7 @@
 #include "calibrate/exhaustive_sweep.h"
 
-#include <stdio.h>
-
+#include "calibrate/failed.h"
 #include "calibrate/statistics.h"
-
-/* The chance to miss on each side of a 95% interval. */
-#define OUTSIDE 0.025
 
 /* NCCL's own count first. */
 static const uint8_t channel_counts[] = {0, 1, 2, 4, 8, 16};
@@ -57,18 +53,12 @@ static void add_counts(struct sweep* s, int algo, int proto) {
   }
 }
 
-static bool is_fatal(const struct crew* crew) {
-  enum team_failure_kind kind = crew_failure(crew)->kind;
-  return kind == TEAM_LOST || kind == TEAM_INTERRUPTED;
-}
-
 /* A choice brought the workers down: it is banned, and they start anew. */
 static bool survive(struct sweep* s, struct sw_choice choice) {
   char why[160];
   struct crew* crew = s->study->crew;
-  const struct team_failure* failure = crew_failure(crew);
-  if (is_fatal(crew) || sw_choice_is_auto(choice)) return false;
-  snprintf(why, sizeof why, "%s%.140s", failure->kind == TEAM_HUNG ? "hung: " : "", failure->text);
+  if (failed_for_good(crew) || sw_choice_is_auto(choice)) return false;
+  failed_words(crew, why, sizeof why);
   ban(&s->study->bans, s->point->call.collective, s->point->ranks, choice, why);
   if (s->watch->excluded) s->watch->excluded(s->watch->context, &s->point->call, choice, why);
   return crew_restart(crew);
@@ -117,7 +107,7 @@ static struct chunk make_chunk(const struct sweep* s, size_t from) {
 static double median_of(const float* us, size_t count, size_t rounds, size_t choice) {
   double values[EXHAUSTIVE_ROUNDS];
   for (size_t round = 0; round < rounds; round++) values[round] = (double)us[round * count + choice];
-  return middle_of(values, rounds, OUTSIDE).median;
+  return middle_of(values, rounds, OUTSIDE_95).median;
 }
 
 static bool time_chunk(struct sweep* s, const struct chunk* chunk) {
@@ -136,7 +126,7 @@ static bool time_chunk(struct sweep* s, const struct chunk* chunk) {
 static bool find_culprits(struct sweep* s, const struct chunk* chunk) {
   float us[1];
   struct crew* crew = s->study->crew;
-  if (is_fatal(crew) || !crew_restart(crew)) return false;
+  if (failed_for_good(crew) || !crew_restart(crew)) return false;
   for (size_t i = 1; i < chunk->count; i++) {
     if (crew_prepare(crew, &s->point->call, &chunk->choices[i], 1) && crew_rounds(crew, 1, us)) continue;
     s->gains[chunk->index[i]] = unusable;

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/keep.h"
 #include "ground/file.h"
 #include "ground/number.h"
+#include "output/replace.h"
 
 #define WHY "a run ended while it was tried"
 

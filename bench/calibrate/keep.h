@@ -23,10 +23,4 @@ void keeper_free(struct keeper* keeper);
 /* Makes the profile anew and, where there is a file for it, puts it there in one step. `keeper` is a struct keeper. */
 void keeper_keep(void* keeper, const struct study* study);
 
-/* Whether file_replace could do so; false with the reason in errno. */
-bool file_can_replace(const char* path);
-
-/* Writes a file so that nobody ever sees half of it, a device or a pipe as it is; false with a line on stderr. */
-bool file_replace(const char* path, const char* text);
-
 #endif

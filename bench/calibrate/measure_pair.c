@@ -1,13 +1,10 @@
 #include "calibrate/measure.h"
 #include "calibrate/statistics.h"
 
-/* The chance to miss on each side of a 95% interval. */
-#define OUTSIDE 0.025
-
 static struct race_result result_of(const float* us, size_t rounds, size_t offset) {
   double values[MEASURE_MOST_PAIR_ROUNDS];
   for (size_t i = 0; i < rounds; i++) values[i] = (double)us[2 * i + offset];
-  struct middle middle = middle_of(values, rounds, OUTSIDE);
+  struct middle middle = middle_of(values, rounds, OUTSIDE_95);
   return (struct race_result){.samples = rounds,
                               .median_us = middle.median,
                               .low_us = middle.low,
@@ -27,7 +24,7 @@ bool measure_pair(struct crew* crew, const struct fabric_call* call, struct sw_c
     if (!crew_rounds(crew, more, us + 2 * done)) return false;
   }
   for (size_t i = 0; i < rounds; i++) ratios[i] = (double)us[2 * i + 1] / (double)us[2 * i];
-  struct middle ratio = middle_of(ratios, rounds, OUTSIDE);
+  struct middle ratio = middle_of(ratios, rounds, OUTSIDE_95);
   out->own = result_of(us, rounds, 0);
   out->other = result_of(us, rounds, 1);
   out->gain = 1 - ratio.median;

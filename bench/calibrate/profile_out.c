@@ -5,11 +5,9 @@
 #include <time.h>
 
 #include "calibrate/passthrough.h"
+#include "calibrate/statistics.h"
 #include "ground/quoted.h"
 #include "ground/version.h"
-
-/* Fewer samples prove nothing. */
-enum { LEAST_FOR_SPREAD = 6 };
 
 static void add_key(struct sw_text* out, const char* key, const char* text) {
   if (!text || !text[0]) return;

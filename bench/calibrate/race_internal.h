@@ -10,8 +10,7 @@
 #include "calibrate/race.h"
 #include "calibrate/statistics.h"
 
-enum { AUTO = 0, LEAST_FOR_SPREAD = 6 };
-#define OUTSIDE_95 0.025
+enum { AUTO = 0 };
 
 struct contender {
   struct series seen;

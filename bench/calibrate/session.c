@@ -7,6 +7,7 @@
 
 #include "calibrate/report.h"
 #include "calibrate/wanted.h"
+#include "output/replace.h"
 
 /* --- what goes on ------------------------------------------------------------------------------------------------ */
 

@@ -13,6 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The chance to miss on each side of a 95% interval. */
+#define OUTSIDE_95 0.025
+
+enum { LEAST_FOR_SPREAD = 6 }; /* fewer values have no 95% interval of the median */
+
 /* A median and the interval around it. */
 struct middle {
   size_t count;

@@ -6,24 +6,14 @@
 #include "doctor/report.h"
 #include "doctor/settings.h"
 #include "ground/names.h"
-
-/* Bytes that are no UTF-8 cannot stand in JSON: such a text is kept to its ASCII characters. */
-static json_t* text_value(const char* text) {
-  json_t* value = json_string(text);
-  char* copy = value ? NULL : strdup(text);
-  for (char* c = copy; c && *c; c++)
-    if ((unsigned char)*c > '~') *c = '?';
-  if (copy) value = json_string(copy);
-  free(copy);
-  return value;
-}
+#include "json_text.h"
 
 static json_t* text_or_null(const struct sw_text* text) {
-  return text->length ? text_value(sw_text_string(text)) : json_null();
+  return text->length ? json_text(sw_text_string(text)) : json_null();
 }
 
 static json_t* word_or_null(const char* word) {
-  return word && word[0] ? text_value(word) : json_null();
+  return word && word[0] ? json_text(word) : json_null();
 }
 
 static json_t* version_or_null(int version) {
@@ -40,7 +30,7 @@ static json_t* lines_array(const struct sw_text* lines) {
     struct sw_text one = SW_TEXT_EMPTY;
     size_t length = strcspn(line, "\n");
     sw_text_add_bytes(&one, line, length);
-    json_array_append_new(array, text_value(sw_text_string(&one)));
+    json_array_append_new(array, json_text(sw_text_string(&one)));
     sw_text_free(&one);
     line += length + (line[length] == '\n');
   }
@@ -68,9 +58,9 @@ static json_t* settings_array(const struct diagnosis* diagnosis) {
     if (!known_find(variable->name) || !variable->value[0]) continue;
     settings_add_meaning(&meaning, variable);
     json_t* object = json_object();
-    json_object_set_new(object, "name", text_value(variable->name));
-    json_object_set_new(object, "value", text_value(variable->value));
-    json_object_set_new(object, "from", text_value(variable->file));
+    json_object_set_new(object, "name", json_text(variable->name));
+    json_object_set_new(object, "value", json_text(variable->value));
+    json_object_set_new(object, "from", json_text(variable->file));
     json_object_set_new(object, "line", variable->line ? json_integer(variable->line) : json_null());
     json_object_set_new(object, "meaning", text_or_null(&meaning));
     json_array_append_new(array, object);
@@ -146,7 +136,7 @@ static json_t* set_object(const struct diagnosis* diagnosis) {
   json_t* object = json_object();
   diagnosis_add_verdict(&verdict, diagnosis);
   diagnosis_add_decider(&decider, diagnosis);
-  json_object_set_new(object, "title", text_value(diagnosis->title));
+  json_object_set_new(object, "title", json_text(diagnosis->title));
   json_object_set_new(object, "machine", machine_object(diagnosis));
   json_object_set_new(object, "settings", settings_array(diagnosis));
   json_object_set_new(object, "profile", profile ? json_string(profile->name) : json_null());

@@ -7,8 +7,6 @@
 
 /* --- times ------------------------------------------------------------------------------------------------------- */
 
-enum { LEAST_FOR_SPREAD = 6 }; /* fewer have no 95% interval: calibrate/statistics.h */
-
 static int64_t spread_of(struct middle middle) {
   double spread = (middle.high - middle.low) / 2 / middle.median;
   if (middle.count < LEAST_FOR_SPREAD) return -1;
@@ -38,7 +36,7 @@ static bool make_time(const struct sample* samples, size_t count, struct sw_time
   double* values = calloc(count, sizeof *values);
   if (!values) return false;
   for (size_t i = 0; i < count; i++) values[i] = samples[i].us;
-  struct middle middle = middle_of(values, count, 0.025);
+  struct middle middle = middle_of(values, count, OUTSIDE_95);
   *out = (struct sw_time){.choice = samples->setting->choice,
                           .median_ps = (uint64_t)(middle.median * (double)SW_PS_PER_US + 0.5),
                           .samples = (uint32_t)count,

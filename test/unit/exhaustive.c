@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "calibrate/profile_out.h"
 #include "unit/simulated_crew.h"
+#include "unit/study_profile.h"
 
 static struct study study;
 static struct study_plan plan;
@@ -51,21 +51,6 @@ static void unchanged(void* context, const struct study* of) {
   (void)of;
 }
 
-static char* profile_of(struct simulated* s) {
-  static struct sw_diags diags;
-  static const struct sw_facts facts = {.net = SW_NET_UNKNOWN};
-  static const struct sw_settings none = {NULL, 0};
-  struct profile_head head = {.name = "t",
-                              .simulated = true,
-                              .source = "a test",
-                              .report = crew_report(s->crew, 0),
-                              .facts = &facts,
-                              .settings = &none};
-  struct sw_text text = SW_TEXT_EMPTY;
-  if (!profile_out(&study, &head, &diags, &text)) fail_msg("%s", diags.items[0].text);
-  return text.data;
-}
-
 /* Two sizes, calibrated and swept. */
 static bool run(struct simulated* s) {
   static const struct exhaustive_watch told = {NULL, entered, excluded, finished};
@@ -80,7 +65,7 @@ static bool run(struct simulated* s) {
   memset(&seen, 0, sizeof seen);
   study_measure(&study, unchanged, NULL);
   assert_int_equal(study.end, STUDY_DONE);
-  char* profile = profile_of(s);
+  char* profile = study_profile(&study, s->crew).data;
   crew_listen(s->crew, sampled, NULL);
   bool good = exhaustive_run(&study, profile, &told, &exhaustive);
   free(profile);
@@ -163,7 +148,7 @@ static void a_communicator_without_sizes_is_left_out(void** state) {
   struct simulated* s = join_simulated(GAINS, 2, 0, NULL);
   assert_true(run(s));
   exhaustive_free(&exhaustive);
-  char* profile = profile_of(s);
+  char* profile = study_profile(&study, s->crew).data;
   plan.groups[plan.group_count++] = 1;
   assert_true(exhaustive_run(&study, profile, &silent, &exhaustive));
   assert_int_equal(exhaustive.count, 2);
@@ -177,7 +162,7 @@ static void an_interrupted_sweep_keeps_what_it_has(void** state) {
   struct simulated* s = join_simulated(GAINS, 2, 0, NULL);
   assert_true(run(s));
   exhaustive_free(&exhaustive);
-  char* profile = profile_of(s);
+  char* profile = study_profile(&study, s->crew).data;
   static const struct exhaustive_watch silent;
   s->interrupted = 1;
   assert_false(exhaustive_run(&study, profile, &silent, &exhaustive));

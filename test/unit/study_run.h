@@ -3,10 +3,10 @@
 #define SW_TEST_STUDY_RUN_H
 
 #include "calibrate/study.h"
-#include "calibrate/profile_out.h"
 #include "calibrate/study_internal.h"
 #include "decide/plan.h"
 #include "unit/simulated_crew.h"
+#include "unit/study_profile.h"
 
 static struct study study;
 static struct study_plan plan;
@@ -37,18 +37,7 @@ static inline void set_sizes(size_t count, const uint64_t* sizes) {
 #define SIZES(...) set_sizes(COUNT(((const uint64_t[]){__VA_ARGS__})), (const uint64_t[]){__VA_ARGS__})
 
 static inline struct sw_text profile_text(struct simulated* s) {
-  static struct sw_diags diags;
-  static const struct sw_facts facts = {.net = SW_NET_UNKNOWN};
-  static const struct sw_settings none = {NULL, 0};
-  struct profile_head head = {.name = "t",
-                              .simulated = true,
-                              .source = "a test",
-                              .report = crew_report(s->crew, 0),
-                              .facts = &facts,
-                              .settings = &none};
-  struct sw_text text = SW_TEXT_EMPTY;
-  if (!profile_out(&study, &head, &diags, &text)) fail_msg("%s", diags.items[0].text);
-  return text;
+  return study_profile(&study, s->crew);
 }
 
 /* What the profile of the study decides, in words. */
